@@ -5,7 +5,7 @@ Both play the same stories on a real control plane, and must do and say the same
 
 import pytest
 
-from tests.support.control_plane.group_stage import PODS, SHAPE, expected_and_found
+from tests.support.control_plane.group_stage import GATE, PODS, SHAPE, expected_and_found
 from tests.support.control_plane.stage import NODES, PRIORITIES
 
 pytestmark = pytest.mark.cluster
@@ -149,6 +149,116 @@ def claim_of_the_pods(stage):
     return sorted((user["resource"], user["name"]) for user in users)
 
 
+def too_small_where_the_label_is(stage):
+    """Nodes without the label have room, and are not used."""
+    zones(stage, a=1)
+    stage.nodes("n1", "n2", cpu="4")
+    stage.group(min_count=2, **ZONE)
+    stage.together("p1", "p2")
+    stage.until_failed("p1", "p2")
+    stage.until_rejected()
+    before = stage.tell("p1", "p2"), stage.condition()
+    zones(stage, b=2)
+    stage.until_bound("p1", "p2")
+    stage.until_scheduled()
+    return before, zones_of(stage, "p1", "p2")
+
+
+def a_node_gets_the_label(stage):
+    zones(stage, a=1)
+    stage.nodes("n1", cpu="2")
+    stage.group(min_count=2, **ZONE)
+    stage.together("p1", "p2")
+    stage.until_failed("p1", "p2")
+    stage.until_rejected()
+    before = stage.condition()
+    stage.patch(f"{NODES}/n1", {"metadata": {"labels": {"zone": "b"}}})
+    stage.until_bound("p1", "p2")
+    return before, {stage.outcome(name)["node"] for name in ("p1", "p2")}
+
+
+def a_member_outside_of_all_zones(stage):
+    stage.nodes("n1", cpu="4")
+    zones(stage, a=2)
+    stage.group(min_count=2, **ZONE)
+    stage.members("p1", nodeName="n1")
+    stage.members("p2")
+    stage.until_failed("p2")
+    stage.until_rejected()
+    return stage.tell("p2"), stage.condition()
+
+
+def the_zone_for_most_members(stage):
+    zones(stage, a=1, b=2, c=3)
+    stage.group(**ZONE)
+    stage.together(*PODS)
+    stage.until_bound(*PODS)
+    return zones_of(stage, *PODS)
+
+
+def the_fuller_zone(stage):
+    zones(stage, a=3, b=3)
+    stage.single(nodeSelector={"zone": "b"}, **SHAPE)
+    stage.group(min_count=2, **ZONE)
+    stage.together("p1", "p2")
+    stage.until_bound("p1", "p2")
+    return zones_of(stage, "p1", "p2")
+
+
+def a_late_member_and_a_full_zone(stage):
+    zones(stage, a=2, b=1)
+    stage.group(min_count=2, **ZONE)
+    stage.together("p1", "p2")
+    stage.until_bound("p1", "p2")
+    stage.until_scheduled()
+    stage.members("p3")
+    stage.until_failed("p3")
+    return zones_of(stage, "p1", "p2"), stage.tell("p3"), stage.condition()[0][:3]
+
+
+def each_node_is_a_placement(stage):
+    stage.nodes("n1", cpu="1")
+    stage.nodes("n2", cpu="3")
+    stage.nodes("n3", cpu="2")
+    host = {"topology": [{"key": "kubernetes.io/hostname"}]}
+    stage.group(min_count=3, schedulingConstraints=host)
+    stage.together(*PODS)
+    stage.until_bound(*PODS)
+    return {stage.outcome(name)["node"] for name in PODS}
+
+
+def too_few_devices(stage):
+    """Each member has a claim of its own, and there is one device. None of it stays allocated."""
+    stage.nodes("n1", cpu="4")
+    devices(stage, "n1")
+    request = {"name": "r", "exactly": {"deviceClassName": stage.namespace}}
+    second = {"metadata": {"name": "second"}, "spec": {"devices": {"requests": [request]}}}
+    stage.create(claims(stage), second)
+    stage.group(min_count=2)
+    stage.members("p1", schedulingGates=GATE, resourceClaims=[claim_named("shared")])
+    stage.members("p2", resourceClaims=[claim_named("second")])
+    stage.ungate("p1")
+    stage.until_failed("p1", "p2")
+    stage.until_rejected()
+    statuses = [stage.get(claims(stage, name)).get("status") for name in ("shared", "second")]
+    return stage.tell("p1", "p2"), stage.condition(), statuses
+
+
+def a_zone_with_the_device(stage):
+    zones(stage, a=1, b=2)
+    devices(stage, "b2")
+    stage.group(min_count=2, **ZONE)
+    stage.members("p1", schedulingGates=GATE, resourceClaims=[claim_named("shared")])
+    stage.members("p2")
+    stage.ungate("p1")
+    stage.until_bound("p1", "p2")
+    return [stage.outcome(name)["node"] for name in ("p1", "p2")]
+
+
+def claim_named(name):
+    return {"name": "gpu", "resourceClaimName": name}
+
+
 def claims(stage, name=""):
     found = f"{RESOURCES}/namespaces/{stage.namespace}/resourceclaims"
     return f"{found}/{name}" if name else found
@@ -172,6 +282,9 @@ def devices(stage, node):
 STORIES = (
     one_zone_fits, no_zone_fits, no_zone_at_all, no_constraint, follows_its_members,
     preempts_in_one_zone, never_preempts, another_policy, claim_of_the_group, claim_of_the_pods,
+    too_small_where_the_label_is, a_node_gets_the_label, a_member_outside_of_all_zones,
+    the_zone_for_most_members, the_fuller_zone, a_late_member_and_a_full_zone,
+    each_node_is_a_placement, too_few_devices, a_zone_with_the_device,
 )  # fmt: skip
 
 

@@ -3,9 +3,11 @@
 Both play the same stories on a real control plane, and must do and say the same.
 """
 
+import itertools
+
 import pytest
 
-from tests.support.control_plane.group_stage import SHAPE, expected_and_found
+from tests.support.control_plane.group_stage import GATE, SHAPE, expected_and_found
 from tests.support.control_plane.stage import NODES, PRIORITIES
 
 pytestmark = pytest.mark.cluster
@@ -14,7 +16,6 @@ GATES = (
     "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,"
     "CompositePodGroup=true"
 )
-GATE = [{"name": "wait"}]
 ZONE = {"schedulingConstraints": {"topology": [{"key": "zone"}]}}
 FIRST = "a1"
 
@@ -233,11 +234,147 @@ def lowered(stage):
     return before, stage.tell("a1", "b1", "b2")
 
 
+def enough_of_the_groups(stage):
+    """One of three groups has no pods."""
+    stage.nodes("n1", cpu="4")
+    stage.composite(min_groups=2)
+    for name in "abc":
+        stage.group(name, 1, parent="root")
+    stage.members("a1", of="a")
+    stage.single()
+    before = stage.tell("a1")
+    stage.members("b1", of="b")
+    stage.until_bound("a1", "b1")
+    return before, stage.condition("c")
+
+
+def pods_before_their_groups(stage):
+    stage.nodes("n1", cpu="4")
+    stage.members("a1", of="a")
+    stage.members("b1", of="b")
+    stage.single()
+    before = stage.tell("a1", "b1")
+    for name in "ab":
+        stage.group(name, 1, parent="root")
+    stage.single("single2")
+    stage.composite(min_groups=2)
+    stage.until_bound("a1", "b1")
+    stage.until_scheduled("a", "b")
+    return before, stage.tell("a1", "b1"), stage.condition("a")
+
+
+def a_leaf_created_again(stage):
+    stage.nodes("n1", cpu="4")
+    stage.composite(min_groups=2)
+    for name in "ab":
+        stage.group(name, 1, parent="root")
+    stage.members("b1", of="b")
+    stage.single()
+    stage.remove_group("b")
+    stage.members("a1", of="a")
+    stage.single("single2")
+    between = stage.tell("a1", "b1")
+    stage.group("b", 1, parent="root")
+    stage.until_bound("a1", "b1")
+    return between
+
+
+def in_line(stage, count, **of_root):
+    """A PodGroup below so many composite groups, each in the one before."""
+    stage.composite(**of_root)
+    parents = ("root", *(f"c{number}" for number in range(1, count)))
+    for parent, name in itertools.pairwise(parents):
+        stage.composite(name, parent=parent)
+    stage.group("a", 1, parent=parents[-1])
+    stage.members("a1", of="a")
+
+
+def five_levels(stage):
+    stage.nodes("n1", cpu="4")
+    in_line(stage, 4)
+    stage.until_bound("a1")
+    stage.until_scheduled("a")
+    return stage.tell("a1"), stage.condition("a")
+
+
+def six_levels(stage):
+    stage.nodes("n1", cpu="4")
+    in_line(stage, 5)
+    stage.single()
+    return stage.tell("a1"), stage.condition("a")
+
+
+def five_levels_in_a_zone(stage):
+    zones(stage, a=2)
+    in_line(stage, 4, **ZONE)
+    stage.until_failed("a1")
+    stage.until_rejected("a")
+    return stage.tell("a1"), stage.condition("a")
+
+
+def a_late_leaf_without_room(stage):
+    stage.nodes("n1", cpu="2")
+    tree(stage, {"a": 1, "b": 1}, min_groups=2, minimum=1)
+    stage.until_bound("a1", "b1")
+    stage.until_scheduled("a", "b")
+    stage.group("c", 1, parent="root")
+    stage.members("c1", of="c")
+    stage.until_failed("c1")
+    stage.until_rejected("c")
+    return stage.tell("c1"), [stage.condition(name)[0][:3] for name in "abc"]
+
+
+def one_leaf_in_one_zone(stage):
+    zones(stage, a=1, b=2)
+    stage.composite(min_groups=2)
+    stage.group("a", 2, parent="root", **ZONE)
+    stage.group("b", 1, parent="root")
+    members(stage, {"a": 2, "b": 1})
+    stage.until_bound("a1", "a2", "b1")
+    return [stage.outcome(name)["node"][:1] for name in ("a1", "a2", "b1")]
+
+
+def preempting_in_vain(stage):
+    stage.priorities(low15=10, high15=1000)
+    stage.nodes("n1", cpu="1")
+    stage.single("v1", **SHAPE, priorityClassName="low15")
+    tree(stage, {"a": 1, "b": 1}, min_groups=2, minimum=1, priorityClassName="high15")
+    stage.until_failed("a1", "b1")
+    until_preemption(stage, "a", "b")
+    return stage.tell("a1", "b1", "v1"), stage.condition("a"), stage.condition("b")
+
+
+def a_leaf_that_leaves_whole(stage):
+    """The other leaf of the tree stays."""
+    stage.priorities(low16=10, high16=1000)
+    stage.nodes("n1", "n2", "n3", cpu="1")
+    stage.composite(priorityClassName="low16")
+    stage.group("a", 2, parent="root", mode="all", priorityClassName="low16")
+    stage.group("b", 1, parent="root", priorityClassName="low16")
+    members(stage, {"a": 2, "b": 1}, priorityClassName="low16")
+    stage.until_bound("a1", "a2", "b1")
+    there = {"kubernetes.io/hostname": stage.outcome("a1")["node"]}
+    stage.pod("boss", **SHAPE, priorityClassName="high16", nodeSelector=there)
+    evicted = stage.evicted("a1", "a2")
+    stage.until_bound("boss")
+    return evicted, stage.tell("b1")
+
+
+def no_nodes(stage):
+    tree(stage, {"a": 1, "b": 1}, min_groups=2, minimum=1)
+    stage.until_failed("a1", "b1")
+    until_preemption(stage, "a", "b")
+    return stage.tell("a1", "b1"), stage.condition("a"), stage.condition("b")
+
+
 STORIES = (
     gang_of_groups, gang_of_groups_too_large, gang_of_gangs_too_large,
     a_child_that_is_out_of_reach, one_child_cannot_fit, nested, nested_too_large,
     one_zone_for_all, no_zone_for_all, another_priority, preempting, evicted_whole,
-    evicted_by_a_tree, waiting_for_the_root, lowered,
+    evicted_by_a_tree, waiting_for_the_root, lowered, enough_of_the_groups,
+    pods_before_their_groups, a_leaf_created_again, five_levels, six_levels, five_levels_in_a_zone,
+    a_late_leaf_without_room, one_leaf_in_one_zone, preempting_in_vain, a_leaf_that_leaves_whole,
+    no_nodes,
 )  # fmt: skip
 
 

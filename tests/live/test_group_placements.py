@@ -128,6 +128,11 @@ def test_later_members_go_where_the_first_ones_are():
             ["a0", "b0"], "more than 1 domain found for pod group: a, b", id="in-two-zones"
         ),
         pytest.param(["n0"], "no topology domain found for pod default/r0", id="in-no-zone"),
+        pytest.param(
+            ["gone"],
+            'getting node for pod default/r0: nodeinfo not found for node name "gone"',
+            id="on-a-node-that-is-gone",
+        ),
     ],
 )
 def test_members_that_break_the_constraint_are_an_error(running, expected):

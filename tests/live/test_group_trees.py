@@ -1,5 +1,7 @@
 """Trees of groups through the whole scheduler, with the feature gate CompositePodGroup."""
 
+import pytest
+
 from podium.framework.status import SUCCESS, Status
 from podium.testing.builders import pod
 from tests.support.groups import PROFILE, TREES, composite, group, member, play
@@ -235,12 +237,42 @@ def test_a_group_that_waits_for_its_parent():
     play(scene, *TREES)
 
 
+def levels(count, **of_root):
+    """Composite groups c1, c2 and so on, each in the one before."""
+    inner = [composite(f"c{n}", parent=f"c{n - 1}") for n in range(2, count + 1)]
+    return [composite("c1", **of_root), *inner]
+
+
+@pytest.mark.parametrize(
+    ("of_root", "expected"),
+    [
+        pytest.param({}, ("True", "Scheduled", ""), id="anywhere"),
+        pytest.param(
+            IN_A_ZONE,
+            (
+                "False",
+                "SchedulerError",
+                "exceeded maximum hierarchy depth at podgroup/default/deep",
+            ),
+            id="in-one-zone",
+        ),
+    ],
+)
+def test_a_tree_of_five_levels_has_no_topology_constraint(of_root, expected):
+    async def scene(world):
+        world.add_nodes("n1", cpu="5", labels={"zone": "a"})
+        world.add(*levels(4, **of_root), group("deep", parent="c4"), *members("deep", 1))
+        await world.settle()
+
+        assert world.condition("deep") == expected
+
+    play(scene, *TREES)
+
+
 def test_a_tree_that_is_too_deep_or_a_circle_is_never_tried():
     async def scene(world):
         world.add_nodes("n1", cpu="5")
-        parents = ("", "c1", "c2", "c3")
-        world.add(*(composite(f"c{n}", parent=of) for n, of in enumerate(parents, 1)))
-        world.add(group("deep", parent="c4"), *members("deep", 1))
+        world.add(*levels(5), group("deep", parent="c5"), *members("deep", 1))
         world.add(composite("x", parent="y"), composite("y", parent="x"))
         world.add(group("lost", parent="x"), *members("lost", 1))
         await world.settle()

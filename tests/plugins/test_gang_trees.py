@@ -28,9 +28,9 @@ def deep(levels):
         pytest.param([composite(), *TWO[1:], member("b1", "b")], "a", "", id="another-is-enough"),
         pytest.param([group("a", parent="root")], "a",
                      f"failed to build hierarchy snapshot: {MISSING}/root", id="no-root"),
-        pytest.param([*deep(3), group("a", parent="c3")], "a", "", id="four-levels"),
-        pytest.param([*deep(4), group("a", parent="c4")], "a",
-                     f"failed to build hierarchy snapshot: {MISSING}/c4", id="five-levels"),
+        pytest.param([*deep(4), group("a", parent="c4")], "a", "", id="five-levels"),
+        pytest.param([*deep(5), group("a", parent="c5")], "a",
+                     f"failed to build hierarchy snapshot: {MISSING}/c5", id="six-levels"),
     ],
 )  # fmt: skip
 def test_pre_enqueue(objects, pod, expected):

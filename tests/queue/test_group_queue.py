@@ -108,6 +108,17 @@ def test_after_a_success_the_rest_is_tried_at_once_and_in_turn(world):
     assert again.unschedulable_count == 0
 
 
+def test_a_member_that_is_tried_already_is_left_out_of_the_attempt(world):
+    """Permit activates members; an attempt of one of them may not have ended yet."""
+    world.add(group(), member("a"), member("b"))
+    world.queue._in_flight.start("uid-a")
+
+    queued = world.queue.pop_now()
+
+    assert [one.pod.name for one in queued.members] == ["b"]
+    world.queue.done("uid-a")
+
+
 def test_an_error_counts_apart(world):
     world.add(group(), member("a"))
     fail(world, world.queue.pop_now(), Status.error("broken"))
@@ -194,7 +205,9 @@ def test_entities_are_counted_by_type(world):
     world.add(group(), member("a"), member("b"), pod("p"), group("big", min_count=9))
     world.add(member("c", of="big"))
 
-    assert world.queue.entities() == {
+    counts = world.queue.entities()
+    assert len(counts) == 8  # those without any entities are 0
+    assert {labels: n for labels, n in counts.items() if n} == {
         ("active", "podgroup"): 1,
         ("active", "pod"): 1,
         ("gated", "podgroup"): 1,
@@ -202,6 +215,21 @@ def test_entities_are_counted_by_type(world):
     assert world.queue.pending()._asdict() == {
         "active": 3, "backoff": 0, "unschedulable": 0, "gated": 1, "incomplete": 0, "pending": 0
     }  # fmt: skip
+
+
+def test_groups_are_counted_as_they_change_queues(world):
+    """Not where a group went as its hints say, as upstream."""
+    world.add(group(min_count=2), member("a"))
+    world.add(member("b"))
+    fail(world, world.queue.pop_now())
+
+    found = world.metrics._entities()
+
+    assert {labels: n for labels, n in found.items() if labels[2] == "podgroup"} == {
+        ("unschedulable", "UnscheduledPodAdd", "podgroup"): 1,
+        ("active", "UnscheduledPodAdd", "podgroup"): 1,
+        ("backoff", "ScheduleAttemptFailure", "podgroup"): 1,
+    }
 
 
 def test_the_dump_names_the_parts_of_groups(world):

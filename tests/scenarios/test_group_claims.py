@@ -218,3 +218,26 @@ def test_a_reservation_of_a_group_that_does_not_fit_is_given_back():
         assert note.endswith(", ResourceClaim unreserved for PodGroup")
 
     play(scene, Owning)
+
+
+def test_the_devices_of_a_group_on_a_node_without_room_are_given_back():
+    """The claim is allocated on one node, and now the pods fit only on the other one."""
+
+    async def scene(cluster):
+        await cluster.create(resource_claim("gpu"), group(resourceClaims=[BY_NAME]))
+        await cluster.create(*map(sharing, P))
+        await cluster.settle()
+        [first] = {cluster.node_of(p) for p in P}
+        for p in P:
+            await cluster.delete("pods", p)
+        await cluster.wait(60)
+        await cluster.create(pod("full", cpu="4", nodeName=first))
+
+        await cluster.create(*(sharing(f"new-{p}") for p in P))
+        await cluster.wait(MOMENT)
+
+        [second] = {cluster.node_of(f"new-{p}") for p in P}
+        assert second != first
+        assert reserved_for(cluster) == FOR_THE_GROUP
+
+    play(scene, Owning, nodes=2)

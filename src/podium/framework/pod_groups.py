@@ -95,4 +95,4 @@ def _ask(profile: Profile, plugin: PermitPlugin, call: partial[Status | None]) -
 def _problem(status: Status) -> str:
     if status.code is Code.ERROR:
         return f"running PlacementFeasible plugin: {status.message}"
-    return f"unexpected status from PlacementFeasible plugin: {status.message}"
+    return f"unexpected status from PlacementFeasible plugin: {status.code.value}"

@@ -13,6 +13,7 @@ import numpy as np
 from podium import framework as fwk
 from podium.api.objects import Pod, PodGroup
 from podium.api.pod_groups import SchedulingGroup
+from podium.framework.cluster_view import MAX_DEPTH
 from podium.framework.placements import Placement
 from podium.framework.plugin import PlacementGeneratePlugin
 
@@ -30,8 +31,11 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         key = group.topology_key
         if not key:
             return [parent]
+        leaves = self._cluster.trees.leaves(group)
+        if deep := next((leaf for leaf in leaves if self._depth(leaf, group) > MAX_DEPTH), None):
+            return fwk.Status.error(f"exceeded maximum hierarchy depth at {deep.entity_key}")
         try:
-            domain = self._domain_in_use(group, key)
+            domain = self._domain_in_use(leaves, key)
         except LookupError as fault:
             what = f"cannot determine domain for already scheduled pods: {fault.args[0]}"
             return fwk.Status.error(what)
@@ -40,13 +44,17 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         nodes = parent.nodes.where(parent.nodes.labels[key] == domain)
         return [Placement(domain, nodes)] if len(nodes) else []
 
-    def _domain_in_use(self, group: SchedulingGroup, key: str) -> str | None:
+    def _depth(self, leaf: PodGroup, group: SchedulingGroup) -> int:
+        """Return how many levels there are from a group to a leaf of it, both included."""
+        lineage = [each.entity_key for each in self._cluster.trees.lineage(leaf)]
+        return lineage.index(group.entity_key) + 1
+
+    def _domain_in_use(self, leaves: Sequence[PodGroup], key: str) -> str | None:
         """Return where the members with a node are; ``None`` if there are none."""
         found: str | None = None
-        leaves = self._cluster.trees.leaves(group)
         for pod in (pod for leaf in leaves for pod in self._cluster.members(leaf.key).scheduled()):
             domain = self._domain_of(pod, key)
-            if found is not None and found != domain:
+            if found and found != domain:  # as upstream, an empty value is no domain yet
                 raise LookupError(f"more than 1 domain found for pod group: {found}, {domain}")
             found = domain
         return found

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from typing import Final
 
 from podium.api.pod_groups import INITIALLY_SCHEDULED, PodGroup
@@ -96,7 +95,8 @@ class GroupInspection(Inspection):
 
     def entities(self) -> Mapping[tuple[str, ...], float]:
         """Count what is queued by sub-queue and type."""
-        found: Counter[tuple[str, ...]] = Counter()
+        queues = ("active", "backoff", "unschedulable", "gated")
+        found: dict[tuple[str, ...], float] = dict.fromkeys(product(queues, (POD, POD_GROUP)), 0)
         parts = (("active", self.queues.active), ("backoff", self.queues.backoff))
         for name, part in (*parts, ("unschedulable", self.queues.unschedulable)):
             for queued in list(part):

@@ -28,12 +28,10 @@ class GroupMoves(Moves):
         The member that stands for the group is asked first; often its answer is enough.
         """
         first = queued.find(queued.pod.key)
-        if (
-            first is not None
-            and not self._backoff.is_backing_off(queued)
-            and self._requeueing.strategy(first, change) is not Strategy.SKIP
-        ):
-            return Strategy.IMMEDIATELY  # there is no backoff to wait for
+        if first is not None and not self._backoff.is_backing_off(queued):
+            strategy = self._requeueing.strategy(first, change)
+            if strategy is not Strategy.SKIP:
+                return strategy  # there is no backoff to wait for
         found = {strategy for _, strategy in self._requeueing.moves(queued.members, change)}
         if Strategy.IMMEDIATELY in found:
             return Strategy.IMMEDIATELY

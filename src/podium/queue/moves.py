@@ -105,7 +105,8 @@ class Moves:
             if self._hold(queued, label):
                 self._went_as_hinted("unschedulable", queued, label)
         elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued):
-            self._to_backoff(queued, label)
+            if self._to_backoff(queued, label):
+                self._went_as_hinted("backoff", queued, label)
         elif self._to_active(queued, label) and strategy is Strategy.IMMEDIATELY:
             self._went_as_hinted("active", queued, label)
 
@@ -118,16 +119,16 @@ class Moves:
             self._nominator.add(queued.info)
         return True
 
-    def _to_backoff(self, queued: QueuedPod, label: str) -> None:
+    def _to_backoff(self, queued: QueuedPod, label: str) -> bool:
         if not self._passes(queued, label):
-            return
+            return False
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
         self._entered("backoff", queued, label)
-        self._went_as_hinted("backoff", queued, label)
         self._flush.arm()
         if self._backoff.can_pop_early:
             self._something_to_pop.set()
+        return True
 
     def _enter_active(self, queued: QueuedPod, label: str) -> None:
         if queued.first_queued is None:

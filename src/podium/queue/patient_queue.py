@@ -55,9 +55,9 @@ class PatientQueue(SchedulingQueue):
         for queued in self._backoff.pop_expired():
             self._to_active(queued, labels.BACKOFF_COMPLETE)
 
-    def _to_backoff(self, queued: QueuedPod, label: str) -> None:
+    def _to_backoff(self, queued: QueuedPod, label: str) -> bool:
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
         self._entered("backoff", queued, label)
-        self._went_as_hinted("backoff", queued, label)
         self._flush.arm()
+        return True

@@ -9,13 +9,14 @@ from podium.release import V1_37
 from tests.support.control_plane import shipped, sides
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
 from tests.support.control_plane.processes import USER, kube_scheduler
-from tests.support.control_plane.stage import Stage
+from tests.support.control_plane.stage import PRIORITIES, Stage
 
 PODS = ("p1", "p2", "p3")
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 NODE = re.compile(r" n\d$")
 WORKLOAD = {"workloadName": "work", "templateName": "part"}
 SHAPE = {"requests": {"cpu": "1"}}
+GATE = [{"name": "wait"}]
 
 
 class GroupStage(Stage):
@@ -46,6 +47,47 @@ class GroupStage(Stage):
     def members(self, *names, of="gang", **spec):
         for name in names:
             self.pod(name, **{**SHAPE, "schedulingGroup": {"podGroupName": of}, **spec})
+
+    def together(self, first, *others, **spec):
+        """Members of which one is gated until all are there: so no attempt sees only some."""
+        self.members(first, schedulingGates=GATE, **spec)
+        self.members(*others, **spec)
+        self.ungate(first)
+
+    def ungate(self, *names):
+        for name in names:
+            self.patch(self.core(f"pods/{name}"), {"spec": {"schedulingGates": None}})
+
+    def require(self, min_count, of="gang"):
+        policy = {"gang": {"minCount": min_count}}
+        self.patch(f"{self.groups}/{of}", {"spec": {"schedulingPolicy": policy}})
+
+    def remove_group(self, name="gang"):
+        """Delete a group at once, as its protection ends when no pod uses it."""
+        self.patch(f"{self.groups}/{name}", {"metadata": {"finalizers": None}})
+        self.delete(f"{self.groups}/{name}")
+
+    def bind(self, name, node):
+        """Bind a pod as another scheduler does."""
+        body = {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}
+        self._request("POST", self.core(f"pods/{name}/binding"), body)
+
+    def priorities(self, **values):
+        for name, value in values.items():
+            self.create(PRIORITIES, {"metadata": {"name": name}, "value": value})
+
+    def single(self, name="single", **spec):
+        """A pod that is bound when this returns: what came before has been seen."""
+        self.pod(name, **{"requests": {}, **spec})
+        self.until_bound(name)
+
+    def until_scheduled(self, *names):
+        for name in names or ("gang",):
+            self.until_group(lambda each: each["status"] == "True", name)
+
+    def until_rejected(self, *names):
+        for name in names or ("gang",):
+            self.until_group(lambda each: each["status"] == "False", name)
 
     def condition(self, name="gang"):
         status = self.get(f"{self.groups}/{name}").get("status", {})

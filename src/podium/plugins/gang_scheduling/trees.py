@@ -55,10 +55,13 @@ class TreeGangScheduling(GangScheduling):
         return fwk.SUCCESS
 
     def _root(self, group: PodGroup) -> tuple[SchedulingGroup | None, str]:
-        """Return the root of a tree that is not too deep, or why there is none."""
+        """Return the root of a tree that is not too deep, or why there is none.
+
+        As upstream, ``MAX_DEPTH`` counts only the levels above the PodGroup here.
+        """
         lineage = self._trees.lineage(group)
         missing = self._trees.parent_key(lineage[-1])
-        if not missing and len(lineage) <= MAX_DEPTH:
+        if not missing and len(lineage) - 1 <= MAX_DEPTH:
             return lineage[-1], ""
         what = "composite pod group object not found in state for"
         # Of a tree that is too deep kube-scheduler says it of the group's own parent.
