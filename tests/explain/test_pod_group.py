@@ -3,7 +3,9 @@
 import jsonschema
 import pytest
 
+import podium
 from podium import Simulation, explain
+from podium import framework as fwk
 from podium.testing import node, pod
 from tests.support.groups import group, member
 
@@ -11,8 +13,8 @@ SCHEMA = jsonschema.Draft202012Validator(explain.schema())
 GATE = [{"name": "later"}]
 
 
-def simulation(*objects) -> Simulation:
-    made = Simulation.from_objects([])
+def simulation(*objects, plugins=()) -> Simulation:
+    made = Simulation.from_objects([], plugins=plugins)
     for each in objects:
         made.add(each)
     return made
@@ -137,3 +139,34 @@ def test_what_helps_a_member_that_fits_nowhere_helps_its_group():
         "new-node": None,
     }
     assert found.fixes[0].victims == ("default/full",)
+
+
+@podium.filter
+def anywhere(pod, node):
+    return None
+
+
+@podium.permit
+def quorum(pod, node_name):
+    return fwk.wait(60, "for the others")
+
+
+@pytest.mark.parametrize("plugins", [[], [anywhere]], ids=["own-plugins", "and-one-from-outside"])
+def test_a_lower_minimum_counts_the_members_that_fit(plugins):
+    others = [member(name, cpu="1") for name in ("w1", "w2")]
+    given = simulation(node("a", cpu="2"), group(min_count=3), *others, plugins=plugins)
+
+    found = given.explain(member("w0", cpu="1"))
+
+    assert "it needs nodes for 3 pods, and there is room for 2" in found.sentence
+    assert "lower the minCount of the pod group default/gang to 2" in [
+        each.text.partition(":")[0] for each in found.fixes
+    ]
+
+
+def test_a_member_that_a_plugin_from_outside_lets_wait():
+    given = simulation(node("a", cpu="2"), group(min_count=1), plugins=[quorum])
+
+    found = given.explain(member("w0", cpu="1"))
+
+    assert (found.state, [each.name for each in found.waits_for]) == ("waiting", ["quorum"])

@@ -15,6 +15,7 @@ from podium.cycle.outcome import Placed
 from podium.cycle.ranking import Ranking
 from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_unreserve
+from podium.framework.plugin import is_in_tree
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Nominate, Status
@@ -54,8 +55,7 @@ class Attempt:
 
     @property
     def _waits_for_group(self) -> bool:
-        own = self.profile is not None and not self.profile.has_outside_plugins
-        return own and self.settled.is_wait
+        return self.settled.is_wait and self.settled.plugin not in _outside_permits(self.profile)
 
     @property
     def tied(self) -> int:
@@ -123,9 +123,19 @@ class Attempts:
 
         Podium's own plugins refuse nothing in Reserve that their filters accept, so that they are
         only asked for a permit: to Coscheduling an Unreserve means that the whole group failed.
+
+        A wait for the rest of a PodGroup is left out, as in ``_permit``; any other one is in the
+        name of a plugin from outside, if one of them waits.
         """
         with self._settled(cycle, row) as status:
-            return status
+            if not status.is_wait:
+                return status
+            waiting = self.core.services.waiting_pods.get(cycle.pod.uid)
+            plugins = () if waiting is None else waiting.pending_plugins
+            outside = [each for each in plugins if each in _outside_permits(cycle.profile)]
+            if outside:
+                return status.by(outside[0])
+            return SUCCESS if cycle.pod.group_key else status
 
     @contextmanager
     def settled(self, attempt: Attempt) -> Iterator[None]:
@@ -158,6 +168,12 @@ class Attempts:
             if inspect.iscoroutine(left):
                 left.close()  # there is no cluster in which something could be undone
         self.core.cluster.forget(uid)
+
+
+def _outside_permits(profile: Profile | None) -> frozenset[str]:
+    """Return the names of the plugins at Permit that podium does not come with."""
+    permits = () if profile is None else profile.permits
+    return frozenset(plugin.name for plugin in permits if not is_in_tree(plugin))
 
 
 def _permit(cycle: Cycle, node: str) -> Status:
