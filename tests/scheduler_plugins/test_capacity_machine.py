@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.faulty_proxy import answering, holding
@@ -197,6 +197,7 @@ HIGH = {
 
 @examples(60)
 @given(st.lists(steps, min_size=3, max_size=14))
+@example([("slow", None, 1), ("pods", "a", 1), ("delete", None, 0)])
 def test_quotas_are_kept_and_counted(changes):
     async def run():
         cluster = ClusterBehindProxy(*configured(capacity_scheduling()))

@@ -87,8 +87,11 @@ def test_usage_follows_the_watch_and_reservations():
     usage.unreserve(waiting)
     assert usage.of("default") == {"cpu": 0}
     usage.reserve(waiting)
-    usage.on_pod(waiting, None)  # deleted while it is being bound: Unreserve comes
-    assert usage.of("default") == {"cpu": 2000}
+    usage.on_pod(waiting, None)  # deleted while it is being bound
+    assert usage.of("default") == {"cpu": 0}
+    usage.unreserve(waiting)  # and so the binding fails
+    assert usage.of("default") == {"cpu": 0}
+    usage.reserve(waiting)
     usage.on_pod(waiting, bound)
     usage.unreserve(waiting)  # the answer to the binding was lost, and it is bound
     assert usage.of("default") == {"cpu": 2000}

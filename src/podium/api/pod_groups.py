@@ -6,6 +6,7 @@ CompositePodGroups of scheduling.k8s.io/v1alpha3 are groups of groups. Each grou
 from typing import ClassVar
 
 from podium.api.meta import ApiObject, Condition, HashedValue, Int64, Value
+from podium.api.pods import Pod
 
 POD_GROUP = "podgroup"
 COMPOSITE_POD_GROUP = "compositepodgroup"
@@ -176,3 +177,9 @@ class CompositePodGroup(SchedulingGroup, frozen=True, gc=False):
     entity_type: ClassVar[str] = COMPOSITE_POD_GROUP
 
     spec: CompositePodGroupSpec = CompositePodGroupSpec()
+
+
+def coscheduling_group_key(pod: Pod) -> str:
+    """Return ``namespace/name`` of the Coscheduling group that the pod names; empty if none."""
+    name = pod.labels.get(COSCHEDULING_LABEL, "")
+    return f"{pod.namespace}/{name}" if name else ""

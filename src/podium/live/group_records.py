@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from podium.api.objects import Pod
-from podium.api.pod_groups import COSCHEDULING_LABEL
+from podium.api.pod_groups import COSCHEDULING_LABEL, coscheduling_group_key
 from podium.framework.queued_pod import QueuedPod
 from podium.live import answer_values as values
 from podium.queue.inspection import GroupInQueue, PodInQueue
 from podium.queue.scheduling_queue import SchedulingQueue
-from podium.scheduler_plugins.coscheduling.pod_groups import group_key
 
 BUILT_IN: Final = "PodGroup.scheduling.k8s.io"
 LABELLED: Final = "PodGroup.scheduling.x-k8s.io"
@@ -54,7 +53,7 @@ class GroupLook:
         own: dict[tuple[str, str], list[Pod]] = {(BUILT_IN, each.key): [] for each in self.queued}
         own |= {(LABELLED, key): [] for key in self.labelled}
         for pod in pods:
-            for group in ((BUILT_IN, pod.group_key), (LABELLED, group_key(pod))):
+            for group in ((BUILT_IN, pod.group_key), (LABELLED, coscheduling_group_key(pod))):
                 if group in own:
                     own[group].append(pod)
         for each in self.queued:
@@ -117,7 +116,7 @@ def look(
     # Without Coscheduling this is not worth reading: there can be very many pods.
     labelled_alone = [] if lister is None else _labelled(queue.pods())
     waiting = [*(each.pod for each in labelled_alone), *(pod for pod, _ in held)]
-    labelled = dict.fromkeys(filter(None, map(group_key, waiting)))
+    labelled = dict.fromkeys(filter(None, map(coscheduling_group_key, waiting)))
     return GroupLook(
         queued=queued,
         lister=lister,

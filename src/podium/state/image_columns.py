@@ -35,7 +35,7 @@ class HeldImage:
 
     @property
     def bits(self) -> int:
-        """The rows that hold the image, as the bits of an integer."""
+        """Return the rows that hold the image, as the bits of an integer."""
         if self._added:
             flags = np.zeros(max(self._added) + 1, np.bool_)
             flags[self._added] = True

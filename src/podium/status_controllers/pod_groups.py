@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from podium.api.objects import Pod, parse_time
-from podium.api.pod_groups import COSCHEDULING_LABEL
+from podium.api.pod_groups import COSCHEDULING_LABEL, coscheduling_group_key
 from podium.client.api_client import ApiClient
 from podium.client.informer import Informer
 from podium.client.resources import PODS, Resource, custom_resource
 from podium.clock import Clock
 from podium.errors import InvalidTime
-from podium.scheduler_plugins.coscheduling.pod_groups import RESOURCE, Members, group_key
+from podium.scheduler_plugins.coscheduling.pod_groups import RESOURCE, Members
 from podium.status_controllers.reconciler import Reconciler
 
 GROUPS: Final = RESOURCE
@@ -60,7 +60,7 @@ class PodGroupStatuses(Reconciler):
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
         self._members.on_pod(old, new)
         for pod in (old, new):
-            if pod is not None and (key := group_key(pod)):
+            if pod is not None and (key := coscheduling_group_key(pod)):
                 self.look_at(key)
 
     def _on_group(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:

@@ -119,7 +119,8 @@ class Usage:
     """The requests of pods with a node, or on their way to one, by namespace.
 
     ``_held`` has each pod that counts, with its namespace and amounts: ``used`` is always their
-    sum. ``_bound`` are those that the watch shows on a node: only the watch takes them off again.
+    sum. ``_bound`` are those that the watch shows on a node: only the watch takes them off again. A
+    deleted pod counts no longer, as its room on the node is free at once, too.
     """
 
     def __init__(self) -> None:
@@ -132,7 +133,7 @@ class Usage:
         if new is not None and new.node_name:
             self._bound.add(new.uid)
             self._hold(new)
-        elif old is not None and new is None and old.uid in self._bound:
+        elif old is not None and new is None:  # also while its binding is on the way
             self._bound.discard(old.uid)
             self._release(old.uid)
 

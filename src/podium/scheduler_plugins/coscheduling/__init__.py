@@ -20,6 +20,7 @@ from typing import Any
 
 from podium import framework as fwk
 from podium.api.objects import Pod
+from podium.api.pod_groups import coscheduling_group_key
 from podium.framework.args import invalid
 from podium.scheduler_plugins.coscheduling.holds import Holds
 from podium.scheduler_plugins.coscheduling.min_resources import missing
@@ -28,7 +29,6 @@ from podium.scheduler_plugins.coscheduling.pod_groups import (
     Members,
     PodGroup,
     PodGroups,
-    group_key,
 )
 
 DEFAULT_WAIT_SECONDS = 60.0
@@ -88,12 +88,12 @@ class Coscheduling(
             self._allowed.discard(new.uid)
         elif new is None and old is not None:
             self._allowed.discard(old.uid)
-            if not self._members.of(key := group_key(old)):
+            if not self._members.of(key := coscheduling_group_key(old)):
                 self._failed.pop(key, None)
                 self._holds.forget(key)
 
     def sign(self, pod: Pod) -> Hashable:
-        if group_key(pod):
+        if coscheduling_group_key(pod):
             raise fwk.NotSignable
         return ()
 
@@ -106,13 +106,13 @@ class Coscheduling(
         return self.sort_key(first) < self.sort_key(second)
 
     def sort_key(self, queued: fwk.QueuedPod) -> tuple[int, float, str, str]:
-        name = group_key(queued.pod) or queued.key
+        name = coscheduling_group_key(queued.pod) or queued.key
         return -queued.info.priority, self._age(queued), name, queued.key
 
     def _age(self, queued: fwk.QueuedPod) -> float:
         """Return when the pod, or its group, first came or last failed."""
         own = queued.timestamp if queued.first_queued is None else queued.first_queued
-        key = group_key(queued.pod)
+        key = coscheduling_group_key(queued.pod)
         if not key:
             return own
         if key in self._failed:
@@ -123,7 +123,7 @@ class Coscheduling(
     # --- PreEnqueue ------------------------------------------------------------------------------
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status | None:
-        key = group_key(pod)
+        key = coscheduling_group_key(pod)
         if key and self._holds.refuses(key):
             return fwk.Status.unresolvable(RECENTLY.format(key))
         return None
@@ -134,7 +134,7 @@ class Coscheduling(
     # --- PreFilter -------------------------------------------------------------------------------
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
-        key = group_key(pod)
+        key = coscheduling_group_key(pod)
         group = self._groups.get(key) if key else None
         if group is None:
             return None
@@ -179,7 +179,7 @@ class Coscheduling(
     def post_filter(
         self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
     ) -> tuple[fwk.Nominate | None, fwk.Status]:
-        key = group_key(pod)
+        key = coscheduling_group_key(pod)
         group = self._groups.get(key) if key else None
         if group is None:
             return None, fwk.Status.unschedulable("can not find pod group")
@@ -200,7 +200,7 @@ class Coscheduling(
     def permit(
         self, state: fwk.CycleState, pod: Pod, node_name: str
     ) -> fwk.Status | fwk.Wait | None:
-        key = group_key(pod)
+        key = coscheduling_group_key(pod)
         if not key:
             return None
         group = self._groups.get(key)
@@ -239,7 +239,7 @@ class Coscheduling(
 
     def unreserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
         self._allowed.discard(pod.uid)
-        key = group_key(pod)
+        key = coscheduling_group_key(pod)
         group = self._groups.get(key) if key else None
         if group is not None:
             self._reject_waiting(key, "rejection in Unreserve")
@@ -302,17 +302,17 @@ class Coscheduling(
         ]
 
     def _waits_for_resources(self, pod: Pod, old: object, new: object) -> bool:
-        group = self._groups.get(group_key(pod))
+        group = self._groups.get(coscheduling_group_key(pod))
         return group is not None and group.min_resources is not None
 
 
 def _is_of_its_group(pod: Pod, old: Pod | None, new: Pod) -> bool:
-    return group_key(new) == group_key(pod)
+    return coscheduling_group_key(new) == coscheduling_group_key(pod)
 
 
 def _is_its_group(pod: Pod, old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
     metadata = new["metadata"]
-    return f"{metadata.get('namespace')}/{metadata['name']}" == group_key(pod)
+    return f"{metadata.get('namespace')}/{metadata['name']}" == coscheduling_group_key(pod)
 
 
 def _problems(args: Coscheduling.Args) -> Iterator[fwk.Problem]:

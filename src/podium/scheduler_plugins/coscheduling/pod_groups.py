@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from podium import framework as fwk
 from podium.api.objects import Pod, parse_time
-from podium.api.pod_groups import COSCHEDULING_LABEL
+from podium.api.pod_groups import coscheduling_group_key
 from podium.errors import InvalidTime
 
 RESOURCE: Final = "podgroups.v1alpha1.scheduling.x-k8s.io"
@@ -45,12 +45,6 @@ def _seconds(text: str) -> float:
         return 0.0
 
 
-def group_key(pod: Pod) -> str:
-    """Return ``namespace/name`` of the group that the pod names; empty if it names none."""
-    name = pod.labels.get(COSCHEDULING_LABEL, "")
-    return f"{pod.namespace}/{name}" if name else ""
-
-
 class PodGroups:
     """The groups by key. Each version of an object is decoded once."""
 
@@ -83,8 +77,8 @@ class Members:
 
     def on_pod(self, old: Pod | None, new: Pod | None) -> None:
         """Take over a change of a pod."""
-        before = group_key(old) if old is not None else ""
-        key = group_key(new) if new is not None else ""
+        before = coscheduling_group_key(old) if old is not None else ""
+        key = coscheduling_group_key(new) if new is not None else ""
         if old is not None and before and before != key:
             self._remove(before, old.uid)
         if new is not None and key:
