@@ -389,7 +389,7 @@ def test_a_port_in_use_is_told_also_when_detached(shell, tmp_path):
     done = Shell(tmp_path).process("up", "--detach", "--port", port)
 
     assert done.returncode == 2
-    assert f"port {port} cannot be used" in done.stderr
+    assert f"port {port} cannot be used: Address already in use; choose another" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["up", "down", "apply", "get", "delete"])

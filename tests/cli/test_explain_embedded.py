@@ -133,7 +133,7 @@ def test_serve_sees_changes(shell):
         process.terminate()
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 0, errors
-    assert errors.startswith("note the profiles are those of the scheduler at http://127.0.0.1:")
+    assert errors.startswith("note: the profiles are those of the scheduler at http://127.0.0.1:")
     assert not path.exists()
 
 

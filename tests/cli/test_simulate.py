@@ -82,6 +82,7 @@ def test_fit(shell, dump, tmp_path):
     assert done.returncode == 0
     assert "6 more default/more fit on 3 nodes" in done.stdout
     assert "runs out first: Insufficient cpu" in done.stdout
+    assert "note: Service objects are missing" in done.stderr
 
 
 def test_fit_of_a_pod_that_is_too_large(shell, dump, tmp_path):

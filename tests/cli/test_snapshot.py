@@ -120,7 +120,7 @@ def test_saves_a_dump(shell, dump, tmp_path):
     file = tmp_path / "cluster.podium"
     done = shell.run("snapshot", "save", "-o", str(file), "--from", str(dump))
     assert done.returncode == 1  # it is partial
-    assert "missing Service objects are missing (not in the file)" in done.stderr
+    assert "partial: Service objects are missing (not in the file)" in done.stderr
     assert list(snapshot.load(file).dicts()) == [NODE]
 
 

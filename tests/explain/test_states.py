@@ -53,6 +53,18 @@ def test_a_pod_that_is_not_in_the_simulation():
     assert "default/web" not in given.pods
 
 
+def test_a_pod_that_another_scheduler_has_placed():
+    subject = pod("web", node="a", scheduler_name="other")
+
+    found = simulation(node("a"), subject).explain("web", nodes=["a"])
+
+    assert (found.state, found.node) == ("placed", "a")
+    told = "default/web is on a: it names the scheduler other, which this one is not."
+    assert found.sentence == told
+    assert found.notes == ("the profiles are: default-scheduler",)
+    assert found.verdicts[0].text == "a was not looked at"
+
+
 def test_a_pod_that_does_not_exist():
     with pytest.raises(SimulationError, match='did you mean "default/web"'):
         simulation(node("a"), pod("web")).explain("default/wep")

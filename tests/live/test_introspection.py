@@ -129,7 +129,7 @@ def test_a_deleted_pod_is_remembered_and_its_namesake_is_another_pod():
         await desk.settle()
         again = ask(desk, "web")
         assert (again.uid, len(again.attempts)) == ("second", 1)
-        assert again.notes == ("1 attempts of an earlier pod with this name are left out",)
+        assert again.notes == ("left out: 1 attempt of an earlier pod with this name",)
 
     play(scene, toys.Filter("Full", FULL), toys.Bind("Bind"))
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -143,9 +144,9 @@ class EmbeddedCluster:
             await self.server.start()
         except OSError as error:
             self._runner.stop()
-            port = self._options.port
+            port, why = self._options.port, os.strerror(error.errno or 0)
             hint = "choose another with --port, or any free one with --port 0"
-            raise PodiumError(f"port {port} cannot be used: {error}; {hint}") from error
+            raise PodiumError(f"port {port} cannot be used: {why}; {hint}") from error
 
     async def settle(self) -> None:
         """Wait until controllers and kubelets have reacted to everything so far."""

@@ -163,7 +163,7 @@ def _section(title: str, rows: Sequence[tuple[str, str]], style: str = "") -> No
 def _warn(notes: Sequence[str]) -> None:
     errors = terminal.console(stderr=True)
     for note in notes:
-        errors.print(Text.assemble(("note", WARNING), f" {note}"))
+        errors.print(Text.assemble(("note", WARNING), f": {note}"))
 
 
 def _pods(count: int) -> str:

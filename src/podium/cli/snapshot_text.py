@@ -51,7 +51,7 @@ def print_saved(taken: Snapshot, path: Path, size: int) -> None:
     what = f"{counted(len(taken), 'object')}, among them {nodes} and {pods}"
     out.print(Text.assemble(("saved", GOOD), f" {path}: {what}, {_size(size)}"))
     if taken.resource_version:
-        out.print(f"all of them are of version {taken.resource_version}", style="note")
+        out.print(f"all were read at resource version {taken.resource_version}", style="note")
     warn(taken)
 
 
@@ -59,9 +59,9 @@ def warn(taken: Snapshot) -> None:
     """Say on standard error what is missing, and what else a reader should know."""
     errors = terminal.console(stderr=True)
     for missing in taken.missing:
-        errors.print(Text.assemble(("missing", WARNING), f" {missing}"))
+        errors.print(Text.assemble(("partial", WARNING), f": {missing}"))
     for note in taken.notes:
-        errors.print(Text.assemble(("note", "note"), f" {note}"))
+        errors.print(Text(f"note: {note}", "note"))
 
 
 def print_summary(summary: Summary, path: Path) -> None:

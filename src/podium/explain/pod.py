@@ -150,6 +150,9 @@ def _placed(case: Case, node: str, ranking: Ranking | None) -> Explanation:
         why = f"now {attempt.node} would be chosen, so the cluster has changed since"
         if ranking is not None and node in ranking.names:
             table = score_table(ranking, node)
+    elif attempt.profile is None:
+        why = f"it names the scheduler {case.pod.scheduler_name}, which this one is not"
+        notes = [_profiles(case)]
     else:
         why = "now it would fit on no node, so the cluster or the pod has changed since"
         notes = [sentences.pending(case, sentences.causes(case))]
@@ -339,8 +342,12 @@ def _without_scheduler(case: Case, wants_fixes: bool) -> Explanation:
         sentence=f"{case.pod.key} waits for a scheduler called {name}, which this one is not.",
         causes=(reason,),
         fixes=find_fixes(case) if wants_fixes else (),
-        notes=(text, f"the profiles are: {listed(known, most=9)}"),
+        notes=(text, _profiles(case)),
     )
+
+
+def _profiles(case: Case) -> str:
+    return f"the profiles are: {listed(sorted(case.core.profiles), most=9)}"
 
 
 def _of_group(

@@ -181,7 +181,8 @@ def _notes(
     if len(own) < tried:
         yield f"{len(own)} of {tried} attempts are still remembered"
     if others:
-        yield f"{others} attempts of an earlier pod with this name are left out"
+        left_out = "1 attempt" if others == 1 else f"{others} attempts"
+        yield f"left out: {left_out} of an earlier pod with this name"
     if pod is None:
         yield "the pod is gone; its attempts are still remembered"
 
