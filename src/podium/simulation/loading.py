@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from msgspec.structs import replace
 
 from podium.api.meta import ApiObject
@@ -14,21 +10,6 @@ from podium.config.feature_gates import FeatureGates
 from podium.simulation.kinds import Decoder, Json, seen
 from podium.simulation.replacing import stays_with_node
 from podium.snapshot import Snapshot
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Pause the garbage collector while a cluster is built.
-
-    It would look at all objects again and again, and none of them is garbage.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def objects_of(taken: Snapshot, gates: FeatureGates, *, reschedule: bool) -> list[ApiObject | Json]:

@@ -27,6 +27,7 @@ from podium.api.objects import Node, Pod
 from podium.app import OfflineCore
 from podium.config.feature_gates import FeatureGates
 from podium.errors import SimulationError
+from podium.garbage import without_collector
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import Release
 from podium.simulation import outcome
@@ -42,7 +43,7 @@ from podium.simulation.figures import Figures, measure, use_row
 from podium.simulation.fitting import Judged, fit_by_needs, fit_by_trial, judge
 from podium.simulation.kinds import NODE, POD, deciding_first, is_new, kind_of
 from podium.simulation.limits import MOST_ADDED, check_number, too_many
-from podium.simulation.loading import objects_of, without_collector
+from podium.simulation.loading import objects_of
 from podium.simulation.lookup import KindObjects, require, unknown_object
 from podium.simulation.naming import new_names
 from podium.simulation.results import DrainResult, FitResult, ScheduleResult, Unplaced
