@@ -105,14 +105,12 @@ class Simulation:
         *,
         reschedule: bool = False,
         feature_gates: Iterable[str] = (),
-        compact: bool = True,
     ) -> Simulation:
         """Build a simulation from a snapshot or its file, or any file that ``snapshot.load`` takes.
 
         Configuration and release are by default those of the snapshot, if it has them. Pending pods
         are queued in the order of their creation. With ``reschedule`` all pods are pending except
-        those that stay with their nodes, such as those of DaemonSets. ``compact`` stores equal
-        parts of pods once: without it a simulation is built faster, and takes more memory.
+        those that stay with their nodes, such as those of DaemonSets.
         """
         taken = source if isinstance(source, Snapshot) else snapshot.load(Path(source))
         if configuration is None:
@@ -121,7 +119,6 @@ class Simulation:
             taken = taken.without_configuration()
         gates = gates_of(taken.release if release is None else release, feature_gates)
         empty = cls._empty(configuration, gates, plugins, seed)
-        empty._world.core.cluster.is_compact = compact
         empty.notes = (*taken.notes, *map(str, taken.missing))
         with without_collector():
             return empty._loaded(objects_of(taken, gates, reschedule=reschedule))
