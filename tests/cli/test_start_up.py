@@ -15,6 +15,7 @@ LIGHT_PARTS = {
     "podium.api",
     "podium.durations",
     "podium.errors",
+    "podium.garbage",
     "podium.release",
 }
 SCRIPT = """\

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +31,7 @@ from podium.cli.arguments import (
 from podium.cli.arguments.parser import BAD_INPUT, Parser, Subparsers
 from podium.cli.closed_streams import ClosedOutput, ClosedStream, replace_closed_streams
 from podium.cli.messages import INTERRUPTED, print_error
+from podium.garbage import without_collector
 
 
 class Command(NamedTuple):
@@ -41,11 +41,8 @@ class Command(NamedTuple):
     module: str
 
     def run(self, args: argparse.Namespace) -> int:
-        gc.disable()  # modules are no garbage: looking at them takes a tenth of the start
-        try:
+        with without_collector():  # it takes a tenth of the start
             module = import_module(f"podium.cli.{self.module}")
-        finally:
-            gc.enable()
         if (logs := sys.modules.get("podium.logs")) is not None:  # not loaded if nothing is logged
             logs.escape_tracebacks()
         status: int = module.run(args)

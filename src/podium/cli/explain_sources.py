@@ -65,10 +65,8 @@ class Target:
     def simulate(self, taken: Snapshot, **options: Any) -> Simulation:
         """Return a simulation of what was read, with the configuration of its scheduler.
 
-        ``options`` are those of ``Simulation.from_snapshot``. It answers one question, so that it
-        is not worth the time to make it small.
+        ``options`` are those of ``Simulation.from_snapshot``.
         """
-        options.setdefault("compact", False)
         plugins = [each for text in self.args.plugin for each in plugin_loading.load(text)]
         running = None if self.args.config is not None else self._running_configuration()
         from podium.simulation import Simulation  # slow to load, and not needed if records suffice

@@ -27,6 +27,7 @@ from podium.api.objects import Node, Pod
 from podium.app import OfflineCore
 from podium.config.feature_gates import FeatureGates
 from podium.errors import SimulationError
+from podium.garbage import without_collector
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import Release
 from podium.simulation import outcome
@@ -42,7 +43,7 @@ from podium.simulation.figures import Figures, measure, use_row
 from podium.simulation.fitting import Judged, fit_by_needs, fit_by_trial, judge
 from podium.simulation.kinds import NODE, POD, deciding_first, is_new, kind_of
 from podium.simulation.limits import MOST_ADDED, check_number, too_many
-from podium.simulation.loading import objects_of, without_collector
+from podium.simulation.loading import objects_of
 from podium.simulation.lookup import KindObjects, require, unknown_object
 from podium.simulation.naming import new_names
 from podium.simulation.results import DrainResult, FitResult, ScheduleResult, Unplaced
@@ -104,14 +105,12 @@ class Simulation:
         *,
         reschedule: bool = False,
         feature_gates: Iterable[str] = (),
-        compact: bool = True,
     ) -> Simulation:
         """Build a simulation from a snapshot or its file, or any file that ``snapshot.load`` takes.
 
         Configuration and release are by default those of the snapshot, if it has them. Pending pods
         are queued in the order of their creation. With ``reschedule`` all pods are pending except
-        those that stay with their nodes, such as those of DaemonSets. ``compact`` stores equal
-        parts of pods once: without it a simulation is built faster, and takes more memory.
+        those that stay with their nodes, such as those of DaemonSets.
         """
         taken = source if isinstance(source, Snapshot) else snapshot.load(Path(source))
         if configuration is None:
@@ -120,7 +119,6 @@ class Simulation:
             taken = taken.without_configuration()
         gates = gates_of(taken.release if release is None else release, feature_gates)
         empty = cls._empty(configuration, gates, plugins, seed)
-        empty._world.core.cluster.is_compact = compact
         empty.notes = (*taken.notes, *map(str, taken.missing))
         with without_collector():
             return empty._loaded(objects_of(taken, gates, reschedule=reschedule))

@@ -76,7 +76,6 @@ class ClusterState:
         self._assumed: set[str] = set()
         self._known_capacity = 0
         self._protects_nodes = False  # whether the maps of nodes are made read-only
-        self.is_compact = True  # whether equal parts of pods are stored once
         self._shared_parts = SharedParts()
         self.volumes = VolumeStore()
         self._stores: dict[type[ApiObject], ObjectStore[ApiObject]] = {
@@ -163,8 +162,7 @@ class ClusterState:
         if self.table.capacity > self._known_capacity:
             self._grow()
         is_new = not self.table.live[row]
-        if self.is_compact:
-            self._shared_parts.share_node(node)
+        self._shared_parts.share_node(node)
         if changed := self.table.set_node(row, node):
             self.journal.record(row, changed)
         if is_new:
@@ -209,7 +207,10 @@ class ClusterState:
         return info
 
     def add_pods(self, pods: Iterable[Pod]) -> None:
-        """Add many pods that are not there yet: as ``add_pod`` does, but all columns at once."""
+        """Add many pods that are not there yet: as ``add_pod`` does, but all columns at once.
+
+        Their equal parts are not looked for: ``SharedParts`` is for the one who decodes them.
+        """
         infos = [PodInfo(pod, self.request_rule) for pod in pods]
         self._check_new(infos)
         self._require_resources(infos)
@@ -219,7 +220,6 @@ class ClusterState:
             self._turn += 1
             self._enter(info, row, self._turn)
             changed[row] = changed.get(row, 0) | info.aspects
-            self._share(info)
         self.table.resources.add_all(infos)
         for row, aspects in changed.items():
             self.journal.record(row, aspects)
@@ -379,8 +379,6 @@ class ClusterState:
         A pod that was assumed is left alone until its kubelet updates it, so that confirming a
         binding stays cheap.
         """
-        if not self.is_compact:
-            return
         self._shared_parts.share_pod(info.pod)
         labels = info.pod.labels
         if info.label_set is not None and type(labels) is type(info.label_set.labels):

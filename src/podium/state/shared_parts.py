@@ -10,12 +10,15 @@ from collections.abc import Hashable
 from sys import intern
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import force_setattr
 
 from podium.api.objects import Node, Pod
-from podium.api.pods import Container, ContainerStatus, ResourceRequirements
+from podium.api.pods import Container, ContainerStatus
 
 _MOST_KEPT: Final = 20_000
+# The key of parts that have no hash, because of the maps in them, whose order is kept, too.
+_ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class SharedParts:
@@ -37,11 +40,12 @@ class SharedParts:
             force_setattr(spec, "tolerations", share(tolerations, tolerations))
         conditions = tuple([share(one, one) for one in status.conditions])
         force_setattr(status, "conditions", conditions)
-        containers = share(_containers_key(spec.containers), spec.containers)
+        containers = share((Container, _ENCODE(spec.containers)), spec.containers)
         force_setattr(spec, "containers", containers)
         statuses = status.container_statuses
         if statuses:
-            force_setattr(status, "container_statuses", share(_statuses_key(statuses), statuses))
+            key = (ContainerStatus, _ENCODE(statuses))
+            force_setattr(status, "container_statuses", share(key, statuses))
         _share_words(pod)
 
     def share_node(self, node: Node) -> None:
@@ -50,44 +54,6 @@ class SharedParts:
             self._parts.clear()
         share, status = self._parts.setdefault, node.status
         force_setattr(status, "images", tuple([share(image, image) for image in status.images]))
-
-
-def _containers_key(containers: tuple[Container, ...]) -> Hashable:
-    return tuple(
-        [
-            (
-                one.name,
-                one.image,
-                one.ports,
-                _resources_key(one.resources),
-                one.restart_policy,
-                one.restart_policy_rules,
-                one.volume_mounts,
-            )
-            for one in containers
-        ]
-    )
-
-
-def _statuses_key(statuses: tuple[ContainerStatus, ...]) -> Hashable:
-    return tuple(
-        [
-            (
-                one.name,
-                one.ready,
-                one.restart_count,
-                one.image,
-                one.image_id,
-                None if one.resources is None else _resources_key(one.resources),
-                *one.allocated_resources.items(),
-            )
-            for one in statuses
-        ]
-    )
-
-
-def _resources_key(given: ResourceRequirements) -> Hashable:
-    return tuple(given.requests.items()), tuple(given.limits.items()), given.claims
 
 
 def _share_words(pod: Pod) -> None:
