@@ -343,13 +343,16 @@ class Judgement:
         """
         kept = self.kept
         moved = len(pending) > 0
+        view: Rows | None = None
         for filter_index, plugin in self._filters:
             if plugin.name in self.state.skip_filter:
                 continue
             rows = kept.reaching(filter_index) if filter_index in asked_anew else pending
             if not len(rows):
                 continue
-            statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
+            if view is None or view.index is not rows:  # most filters are asked about the same rows
+                view = Rows(self.cluster, rows)
+            statuses = self.profile.filter_all(plugin, self.state, pod, view)
             if self._take_in(filter_index, rows, statuses):
                 pending = kept.pending()
                 moved = True
