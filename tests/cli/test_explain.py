@@ -1,6 +1,9 @@
 """`podium explain` about snapshots and dumps, and what it refuses."""
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import yaml
@@ -56,6 +59,16 @@ def test_a_pod_from_a_file(shell, tmp_path):
     assert by_name.stdout.startswith("team/new would be placed on ")
     assert by_stdin.stdout.startswith("default/new would be placed on ")
     assert by_name.returncode == 0
+
+
+def test_a_dump_from_a_pipe(shell, tmp_path):
+    pipe, dump = tmp_path / "pipe", Path(shell.dump).read_text()
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as writer:
+        writer.submit(pipe.write_text, dump)
+        done = shell.run("explain", "pod", "huge", "--from", str(pipe))
+
+    assert done.stdout.startswith("default/huge fits on none of 3 nodes")
 
 
 def test_a_node(shell):

@@ -1,7 +1,12 @@
-"""What a simulation takes from a snapshot."""
+"""What a simulation takes from a snapshot, and from the file of one."""
+
+import gzip
 
 import msgspec
+import pytest
 
+from podium import snapshot
+from podium.errors import InvalidSnapshot
 from podium.simulation import Simulation
 from podium.snapshot import KindName, Snapshot
 
@@ -27,3 +32,43 @@ def test_pods_share_what_they_have_in_common():
     assert one.spec.containers is other.spec.containers
     assert one.spec.tolerations is other.spec.tolerations
     assert one.status.conditions[0] is other.status.conditions[0]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "cluster.podium"
+    pods = tuple(replica(f"p{number}") for number in range(3))
+    snapshot.write(Snapshot({KindName("v1", "Pod"): pods}, notes=("a note",)), path)
+    return path
+
+
+def test_a_file_is_read_without_being_kept(path):
+    simulation = Simulation.from_snapshot(path)
+
+    assert list(simulation.pods) == ["x/p0", "x/p1", "x/p2"]
+    assert simulation.taken == Snapshot({}, notes=("a note",))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        pytest.param(lambda text: text[:-40], "cut short in line 4", id="cut"),
+        pytest.param(lambda text: text.replace(b"p1", b'p"1'), "line 3 is not", id="bad"),
+    ],
+)
+def test_a_damaged_file_is_reported_with_its_line(path, damage, message):
+    path.write_bytes(gzip.compress(damage(gzip.decompress(path.read_bytes()))))
+    with pytest.raises(InvalidSnapshot, match=message):
+        Simulation.from_snapshot(path)
+
+
+def test_errors_of_who_reads_a_file_are_not_blamed_on_it(path):
+    with pytest.raises(ValueError, match="mine"):
+        count_until_three(path)
+
+
+def count_until_three(path):
+    with snapshot.streamed(path) as stream:
+        for number, _ in enumerate(stream.objects, 1):
+            if number == 3:
+                raise ValueError("mine")

@@ -109,6 +109,49 @@ def test_invariants_hold(steps):
         state.check_invariants()
 
 
+class OneByOne:
+    """What ``ImageColumns`` must show: every change is made at once."""
+
+    def __init__(self):
+        self.sizes, self.rows = {}, {}
+
+    def set(self, row, old, new):
+        for name in (name for image in old for name in image.names):
+            self.rows.get(name, set()).discard(row)
+            if not self.rows.get(name):
+                self.sizes.pop(name, None)
+        for image in new:
+            for name in image.names:
+                self.sizes.setdefault(name, image.size_bytes)
+                self.rows.setdefault(name, set()).add(row)
+
+    def shown(self, name):
+        return (self.sizes[name], sorted(self.rows[name])) if name in self.sizes else None
+
+
+names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2).map(tuple)
+held_images = st.lists(st.builds(ContainerImage, names, st.integers(1, 3)), max_size=3).map(tuple)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), held_images, st.booleans()), max_size=12))
+def test_images_are_read_late_and_show_what_was_set(steps):
+    images, model, held = ImageColumns(), OneByOne(), {}
+    for row, new, asks in steps:
+        for each in (images, model):
+            each.set(row, held.get(row, ()), new)
+        held[row] = new
+        if asks:
+            check_equal(images, model)
+    check_equal(images, model)
+
+
+def check_equal(images, model):
+    for name in NAMES:
+        found = images.find(name)
+        rows = [] if found is None else found.column(64).nonzero()[0].tolist()
+        assert model.shown(name) == (None if found is None else (found.size_bytes, rows))
+
+
 def test_an_image_on_more_nodes_than_are_kept_in_a_list():
     images = ImageColumns()
     for row in range(3000):

@@ -126,7 +126,7 @@ def _recomputed(
     explanation = operations.explain_existing(simulation, key, args.node)
     plugins = plugin_names(simulation.core.profiles, explanation.profile)
     explanation = heeding_records(explanation, simulation.pods[key], records, plugins)
-    source = target.source(taken, uses_records=records is not None)
+    source = target.source(simulation.taken, uses_records=records is not None)
     return PodAnswer(source, explanation, records)
 
 
@@ -137,11 +137,9 @@ def _explain_manifest(target: Target, args: argparse.Namespace) -> PodAnswer:
     metadata = dict(manifest.get("metadata") or {})
     if args.namespace or "namespace" not in metadata:
         metadata["namespace"] = target.namespace
-    taken = target.read()
-    found = operations.explain_manifest(
-        target.simulate(taken), {**manifest, "metadata": metadata}, args.node
-    )
-    return PodAnswer(target.source(taken, uses_records=False), found)
+    simulation = target.simulate(target.read())
+    found = operations.explain_manifest(simulation, {**manifest, "metadata": metadata}, args.node)
+    return PodAnswer(target.source(simulation.taken, uses_records=False), found)
 
 
 # --- nodes ---------------------------------------------------------------------------------------
@@ -178,13 +176,12 @@ def explain_node(target: Target, args: argparse.Namespace) -> NodeAnswer:
     records = target.client.node(args.name) if target.client is not None else None
     if not target.can_read:
         return NodeAnswer(target.source(None), None, records)
-    taken = target.read()
-    simulation = target.simulate(taken)
+    simulation = target.simulate(target.read())
     found = operations.explain_one_node(simulation, args.name)
     if target.client is not None:
         queue = target.client.queue(_MOST_QUEUED)
         target.notes += missing_plugins(queue, simulation.core.profiles, found.pending)
-    return NodeAnswer(target.source(taken), found, records)
+    return NodeAnswer(target.source(simulation.taken), found, records)
 
 
 # --- the queue -----------------------------------------------------------------------------------
@@ -246,9 +243,9 @@ def _line(pod: PendingPod) -> str:
 def explain_queue(target: Target, args: argparse.Namespace) -> QueueAnswer | PendingPods:
     if target.client is not None:
         return QueueAnswer(target.source(None), target.client.queue(args.limit))
-    taken = target.read()
-    pending = sorted(target.simulate(taken).pending.values(), key=_order)
-    source = target.source(taken)
+    simulation = target.simulate(target.read())
+    pending = sorted(simulation.pending.values(), key=_order)
+    source = target.source(simulation.taken)
     source = msgspec.structs.replace(
         source,
         notes=("the queue of that scheduler cannot be seen from outside", *source.notes),

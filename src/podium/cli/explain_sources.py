@@ -20,6 +20,7 @@ from podium.cli.scheduler_client import SchedulerClient
 from podium.client.endpoint import Endpoint
 from podium.errors import ConfigError, CredentialsError, InvalidObject, PodiumError
 from podium.live.answer_values import RunningConfiguration
+from podium.release import Release
 from podium.serve.sources import Source, SourceKind, source_of
 from podium.snapshot import Snapshot
 
@@ -56,13 +57,23 @@ class Target:
         """Whether there is a cluster or snapshot to read, and not only a scheduler to ask."""
         return self.endpoint is not None or self.args.snapshot is not None
 
-    def read(self) -> Snapshot:
-        """Read the snapshot or the cluster; nothing is ever written there."""
+    def read(self) -> Snapshot | Path:
+        """Read the cluster, to which nothing is ever written. A file is read when it is simulated.
+
+        That takes half the memory: each object is decoded when it is read.
+        """
+        path: Path | None = self.args.snapshot
+        if path is not None and path.is_file():  # a pipe can be read only once
+            return path
+        return self.load()
+
+    def load(self) -> Snapshot:
+        """Read the snapshot or the cluster."""
         if self.args.snapshot is not None:
             return snapshot.load(self.args.snapshot)
         return asyncio.run(_read(self.args))
 
-    def simulate(self, taken: Snapshot, **options: Any) -> Simulation:
+    def simulate(self, taken: Snapshot | Path, **options: Any) -> Simulation:
         """Return a simulation of what was read, with the configuration of its scheduler.
 
         ``options`` are those of ``Simulation.from_snapshot``.
@@ -73,7 +84,7 @@ class Target:
 
         configuration = self.args.config
         if running is not None:
-            configuration = self._usable(running.content, taken, plugins)
+            configuration = self._usable(running.content, _whole(taken).release, plugins)
 
         try:
             found = Simulation.from_snapshot(taken, configuration, plugins=plugins, **options)
@@ -81,7 +92,7 @@ class Target:
             if self.args.config is not None:
                 raise
             self.notes.append(_fallback(error))
-            plain = taken.without_configuration()
+            plain = _whole(taken).without_configuration()
             return Simulation.from_snapshot(plain, plugins=plugins, **options)
         except InvalidObject as error:
             if self.args.snapshot is None:
@@ -94,12 +105,12 @@ class Target:
         return found
 
     def _usable(
-        self, content: dict[str, Any], taken: Snapshot, plugins: list[object]
+        self, content: dict[str, Any], release: Release | None, plugins: list[object]
     ) -> dict[str, Any]:
         """Return the scheduler's configuration without the plugins that are not loaded here."""
         from podium.simulation.building import gates_of, registry_of
 
-        missing = unknown_plugins(content, set(registry_of(gates_of(taken.release), plugins)))
+        missing = unknown_plugins(content, set(registry_of(gates_of(release), plugins)))
         if missing:
             names = f"{', '.join(missing[:_SHOWN])}{_more(missing)}"
             self.notes.append(
@@ -138,6 +149,10 @@ class Target:
         """Return what was read, without its configuration if another one is used."""
         is_used = self.args.config is None and self.client is None
         return taken if is_used else taken.without_configuration()
+
+
+def _whole(taken: Snapshot | Path) -> Snapshot:
+    return snapshot.load(taken) if isinstance(taken, Path) else taken
 
 
 def _fallback(error: ConfigError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -118,11 +118,13 @@ class Decoder:
         obj: ApiObject = resource.decode(raw, None)
         return obj
 
-    def observed(self, kind: str, raws: Iterable[bytes]) -> Iterator[ApiObject | Json]:
-        """Decode objects of a snapshot. One that is new stays a manifest, to be admitted."""
-        for raw in raws:
-            obj = self.decode(kind, raw)
-            yield obj if obj.metadata.uid else msgspec.json.decode(raw)
+    def observed(self, kind: str, raw: bytes) -> ApiObject | Json:
+        """Decode an object of a snapshot. One that is new stays a manifest, to be admitted."""
+        obj = self.decode(kind, raw)
+        if obj.metadata.uid:
+            return obj
+        manifest: Json = msgspec.json.decode(raw)
+        return manifest
 
 
 def decoded(manifest: Mapping[str, Any]) -> ApiObject:

@@ -9,11 +9,13 @@ from podium.api.objects import Pod
 from podium.config.feature_gates import FeatureGates
 from podium.simulation.kinds import Decoder, Json, seen
 from podium.simulation.replacing import stays_with_node
-from podium.snapshot import Snapshot
+from podium.snapshot import ObjectStream
 from podium.state.shared_parts import SharedParts
 
 
-def objects_of(taken: Snapshot, gates: FeatureGates, *, reschedule: bool) -> list[ApiObject | Json]:
+def objects_of(
+    stream: ObjectStream, gates: FeatureGates, *, reschedule: bool
+) -> list[ApiObject | Json]:
     """Return the objects by their creation. With ``reschedule`` pods leave their nodes.
 
     Equal parts of pods are stored once from the start. That takes less time than it saves, because
@@ -21,12 +23,14 @@ def objects_of(taken: Snapshot, gates: FeatureGates, *, reschedule: bool) -> lis
     """
     decoder, parts = Decoder(gates), SharedParts()
     objects: list[ApiObject | Json] = []
-    for name, raws in taken.objects.items():
-        kind = f"{name.group}/{name.kind}" if name.group else name.kind
-        for obj in decoder.observed(kind, raws):
-            if isinstance(obj, Pod):
-                parts.share_pod(obj)
-            objects.append(obj)
+    known, kind = None, ""
+    for name, raw in stream.objects:
+        if name is not known:  # most follow others of their kind
+            known, kind = name, name.full_kind
+        obj = decoder.observed(kind, raw)
+        if isinstance(obj, Pod):
+            parts.share_pod(obj)
+        objects.append(obj)
     objects.sort(key=_created)
     return [_off_its_node(each) for each in objects] if reschedule else objects
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from importlib import import_module
 from itertools import islice
@@ -50,7 +50,7 @@ from podium.simulation.results import DrainResult, FitResult, ScheduleResult, Un
 from podium.simulation.scheduling import run_apart
 from podium.simulation.tables import counts, html_table
 from podium.simulation.world import Image, World
-from podium.snapshot import Snapshot
+from podium.snapshot import ObjectStream, Snapshot
 
 Manifest = ApiObject | Mapping[str, Any]
 SECONDS: Final = 120.0
@@ -69,6 +69,7 @@ class Simulation:
         self._image = image  # the state to return to, while another fork is in use
         self._saved = image  # the state of the last commit
         self.notes: tuple[str, ...] = ()  # what a snapshot lacks, and what that means
+        self.taken: Snapshot | None = None  # what it was built from, without the objects
 
     @classmethod
     def from_objects(  # noqa: PLR0913  # all that a simulation can be given, each by its name
@@ -112,16 +113,18 @@ class Simulation:
         are queued in the order of their creation. With ``reschedule`` all pods are pending except
         those that stay with their nodes, such as those of DaemonSets.
         """
-        taken = source if isinstance(source, Snapshot) else snapshot.load(Path(source))
-        if configuration is None:
-            configuration = taken.configuration
-        else:
-            taken = taken.without_configuration()
-        gates = gates_of(taken.release if release is None else release, feature_gates)
-        empty = cls._empty(configuration, gates, plugins, seed)
-        empty.notes = (*taken.notes, *map(str, taken.missing))
-        with without_collector():
-            return empty._loaded(objects_of(taken, gates, reschedule=reschedule))
+        with _streamed(source) as stream:
+            taken = stream.taken
+            if configuration is None:
+                configuration = taken.configuration
+            else:
+                taken = taken.without_configuration()
+            gates = gates_of(taken.release if release is None else release, feature_gates)
+            empty = cls._empty(configuration, gates, plugins, seed)
+            empty.notes = (*taken.notes, *map(str, taken.missing))
+            empty.taken = stream.taken
+            with without_collector():
+                return empty._loaded(objects_of(stream, gates, reschedule=reschedule))
 
     @classmethod
     def from_kubeconfig(
@@ -414,6 +417,12 @@ class Simulation:
 
 # Whose state each world is in. A fork that is gone needs no image of its state.
 _CURRENT: weakref.WeakKeyDictionary[World, weakref.ref[Simulation]] = weakref.WeakKeyDictionary()
+
+
+def _streamed(source: Snapshot | str | PathLike[str]) -> AbstractContextManager[ObjectStream]:
+    if isinstance(source, Snapshot):
+        return nullcontext(source.stream())
+    return snapshot.streamed(Path(source))
 
 
 def _is_pending(obj: ApiObject) -> bool:

@@ -9,13 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from podium.snapshot.archive import write
-from podium.snapshot.loading import load
-from podium.snapshot.model import KindName, Missing, Snapshot
+from podium.snapshot.loading import load, streamed
+from podium.snapshot.model import KindName, Missing, ObjectStream, Snapshot
 
 if TYPE_CHECKING:
     from podium.snapshot.reading import connect, read_cluster
 
-__all__ = ["KindName", "Missing", "Snapshot", "connect", "load", "read_cluster", "write"]
+__all__ = [
+    "KindName",
+    "Missing",
+    "ObjectStream",
+    "Snapshot",
+    "connect",
+    "load",
+    "read_cluster",
+    "streamed",
+    "write",
+]
 
 _LOADED_LATER = ("connect", "read_cluster")
 

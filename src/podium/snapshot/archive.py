@@ -7,8 +7,7 @@ them, so that a file that was cut short is recognized. ``zcat FILE | jq`` reads 
 from __future__ import annotations
 
 import gzip
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,7 @@ from podium import files
 from podium.api.codec import UNREADABLE
 from podium.api.times import parse_time
 from podium.errors import InvalidSnapshot, InvalidTime, PodiumError
-from podium.snapshot.model import Json, KindName, Missing, Snapshot
+from podium.snapshot.model import Json, KindName, Missing, ObjectStream, Snapshot
 
 API_VERSION: Final = "podium.dev/v1"
 KIND: Final = "Snapshot"
@@ -130,12 +129,11 @@ def check_version(version: str, kind: str, source: str) -> None:
         )
 
 
-def parse(first: bytes, lines: Iterable[bytes], source: str) -> Snapshot:
+def parse(first: bytes, lines: Iterable[bytes], source: str) -> ObjectStream:
     """Read a file in this format from its first line and the others, decompressed."""
     header = _header(first, source)
-    objects = _objects(lines, source)
-    return Snapshot(
-        objects,
+    taken = Snapshot(
+        {},
         header.source,
         header.taken_at,
         header.server_version,
@@ -145,6 +143,7 @@ def parse(first: bytes, lines: Iterable[bytes], source: str) -> Snapshot:
         header.notes,
         header.is_anonymized,
     )
+    return ObjectStream(taken, _objects(lines, source))
 
 
 def _header(line: bytes, source: str) -> _Header:
@@ -159,20 +158,23 @@ def _header(line: bytes, source: str) -> _Header:
         raise InvalidSnapshot(source, f"line 1 is not a header of a snapshot: {error}") from error
 
 
-def _objects(lines: Iterable[bytes], source: str) -> Mapping[KindName, tuple[bytes, ...]]:
-    found: dict[tuple[str, str], list[bytes]] = defaultdict(list)
+def _objects(lines: Iterable[bytes], source: str) -> Iterator[tuple[KindName, bytes]]:
+    names: dict[tuple[str, str], KindName] = {}
+    count = 0
     end: _End | None = None
     for number, given in enumerate(lines, start=2):
         line = given.rstrip(b"\r\n")
         if end is not None:
             raise InvalidSnapshot(source, f"line {number}: nothing may follow the end")
-        name, end = _type_of(line, number, source)
+        given_name, end = _type_of(line, number, source)
         if end is None:
-            found[name].append(line)
-    count = sum(map(len, found.values()))
+            count += 1
+            name = names.get(given_name)
+            if name is None:
+                name = names[given_name] = KindName(*given_name)
+            yield name, line
     if end is None or end.objects != count:
         raise InvalidSnapshot(source, f"cut short after {count} objects: save or copy it again")
-    return {KindName(*name): tuple(lines) for name, lines in found.items()}
 
 
 def _type_of(line: bytes, number: int, source: str) -> tuple[tuple[str, str], _End | None]:

@@ -7,7 +7,8 @@ kube-scheduler-simulator; each may be compressed with gzip.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from podium import files
 from podium.errors import InvalidSnapshot, PodiumError
 from podium.snapshot import archive
 from podium.snapshot.dumps import Dump
-from podium.snapshot.model import Snapshot
+from podium.snapshot.model import KindName, ObjectStream, Snapshot
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 
@@ -27,17 +28,42 @@ def load(path: str | Path) -> Snapshot:
     Raise ``InvalidSnapshot`` if something cannot be read. Kinds that are not there are listed in
     ``missing``, with what may differ because of that.
     """
+    with streamed(path) as stream:
+        return stream.collected()
+
+
+@contextmanager
+def streamed(path: str | Path) -> Iterator[ObjectStream]:
+    """Open a snapshot to read its objects one after the other, which takes half the memory.
+
+    What cannot be read raises ``InvalidSnapshot``, here or when the objects are read. Other errors
+    within the block pass as they are.
+    """
     path = Path(path)
     if path.is_dir():
-        return _from_directory(path)
-    with _opened(path) as file:
+        yield _from_directory(path).stream()
+        return
+    with ExitStack() as stack:
+        with _explained(path):
+            file = stack.enter_context(files.inflated(path))
+        yield _stream(file, path)
+
+
+def _stream(file: BufferedReader, path: Path) -> ObjectStream:
+    with _explained(path):
         first = file.readline(archive.MAX_HEADER + 1)
         if archive.is_archive(first):
-            return archive.parse(first, files.lines_of(file), str(path))
+            stream = archive.parse(first, files.lines_of(file), str(path))
+            return replace(stream, objects=_read(stream, path))
         data = files.rest_of(file, first)
     dump = Dump()
     dump.add(data, str(path))
-    return dump.snapshot(str(path))
+    return dump.snapshot(str(path)).stream()
+
+
+def _read(stream: ObjectStream, path: Path) -> Iterator[tuple[KindName, bytes]]:
+    with _explained(path):
+        yield from stream.objects
 
 
 def _from_directory(path: Path) -> Snapshot:
@@ -45,7 +71,7 @@ def _from_directory(path: Path) -> Snapshot:
     if not found:
         raise InvalidSnapshot(str(path), f"a directory without files *{', *'.join(_SUFFIXES[:3])}")
     for file in found:
-        with _opened(file) as opened:
+        with _explained(file), files.inflated(file) as opened:
             first = opened.readline(archive.MAX_HEADER + 1)
             if archive.is_archive(first):
                 text = "a whole snapshot: give this file, not its directory"
@@ -64,10 +90,10 @@ def _files(path: Path) -> list[Path]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
+def _explained(path: Path) -> Iterator[None]:
     try:
-        with files.opened(path) as file:
-            yield file
+        with files.explained():
+            yield
     except InvalidSnapshot:
         raise
     except PodiumError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,11 @@ class KindName(NamedTuple):
     @property
     def group(self) -> str:
         return self.api_version.rpartition("/")[0]
+
+    @property
+    def full_kind(self) -> str:
+        """Return the kind with its group, such as ``apps/ReplicaSet``."""
+        return f"{self.group}/{self.kind}" if self.group else self.kind
 
 
 class Missing(NamedTuple):
@@ -79,6 +85,11 @@ class Snapshot:
             if not kind or name.kind == kind:
                 yield from map(msgspec.json.decode, found)
 
+    def stream(self) -> ObjectStream:
+        """Return it as one whose objects are read one after the other."""
+        pairs = ((name, raw) for name, found in self.objects.items() for raw in found)
+        return ObjectStream(replace(self, objects={}), pairs)
+
     def without_configuration(self) -> Snapshot:
         """Return it for use with another configuration: without its own, and notes about that."""
         notes = tuple(note for note in self.notes if not note.startswith((ASSUMED, FOUND)))
@@ -86,3 +97,21 @@ class Snapshot:
 
     def __len__(self) -> int:
         return sum(map(len, self.objects.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStream:
+    """A snapshot while it is read: ``objects`` yields each object once, and nobody keeps its JSON.
+
+    ``taken`` is the snapshot without its objects.
+    """
+
+    taken: Snapshot
+    objects: Iterator[tuple[KindName, bytes]]
+
+    def collected(self) -> Snapshot:
+        """Read all objects and return the whole snapshot."""
+        found: dict[KindName, list[bytes]] = defaultdict(list)
+        for name, raw in self.objects:
+            found[name].append(raw)
+        return replace(self.taken, objects={name: tuple(raws) for name, raws in found.items()})

@@ -111,10 +111,12 @@ def _blockers(case: Case, refusals: Mapping[str, Status], row: int) -> list[PodI
 
 def _large(case: Case, row: int) -> Iterator[PodInfo]:
     """Yield the pods on a node that alone hold what is missing."""
-    node = case.node(row)
+    node, requests = case.node(row), requests_of(case)
+    if any(node.allocatable(name) < amount for name, amount in requests.items()):
+        return  # too small even without pods
     missing = {
         name: amount - free
-        for name, amount in requests_of(case).items()
+        for name, amount in requests.items()
         if (free := node.free(name)) < amount
     }
     for info in node.pods:
