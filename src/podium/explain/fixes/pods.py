@@ -84,22 +84,22 @@ def _in_the_way(case: Case, verdicts: Verdicts) -> Iterator[PodInfo]:
     possible = verdicts.refused_only_by(_BY_PLUGIN)
     rows = set(verdicts.rows[possible].tolist())
     position_of = {int(row): position for position, row in enumerate(verdicts.rows.tolist())}
-    seen = set()
+    keys, seen = topology_keys(case), set()
     for row in [each for each in rows_by_nearness(case) if each in rows]:
         refusals = verdicts.of(position_of[row])
-        where = _where(case, frozenset(refusals), row)
+        where = _where(case, keys, frozenset(refusals), row)
         if where in seen:
             continue
         seen.add(where)
         yield from _blockers(case, refusals, row)
 
 
-def _where(case: Case, refusing: frozenset[str], row: int) -> Hashable:
+def _where(case: Case, keys: list[str], refusing: frozenset[str], row: int) -> Hashable:
     """Return what decides which pods are in the way: only domains, or the node itself."""
     if not refusing <= {"PodTopologySpread", "InterPodAffinity"}:
         return row
     labels = case.node(row).labels
-    return refusing, tuple(map(labels.get, topology_keys(case)))
+    return refusing, tuple(map(labels.get, keys))
 
 
 def _blockers(case: Case, refusals: Mapping[str, Status], row: int) -> list[PodInfo]:

@@ -18,6 +18,7 @@ from podium.framework.status import Status
 from podium.plugins.pod_topology_spread.args import HARD
 from podium.plugins.pod_topology_spread.constraints import Constraint
 from podium.plugins.pod_topology_spread.hard import Domains, HardCounts
+from podium.state.affinity_index import StandingTerm
 from podium.state.pod_groups import Clause, PodQuery
 from podium.state.pod_info import PodInfo
 
@@ -198,16 +199,26 @@ def opponents(case: Case, row: int) -> list[tuple[PodInfo, Term]]:
     space = cluster.namespace_labels(pod.namespace)
     found = []
     for standing in cluster.affinity.matching("required_anti", pod.namespace, space, pod.labels):
-        numbers = cluster.table.label_column(standing.term.topology_key).numbers
-        holders = standing.rows.rows()
-        inside = holders[(numbers[holders] == numbers[row]) & (numbers[row] >= 0)]
         found += [
             (info, standing.term)
-            for other in inside.tolist()
+            for other in _holders(case, standing, row)
             for info in cluster.table.pods[other].values()
             if standing.term in info.terms.required_anti
         ]
     return found
+
+
+def _holders(case: Case, standing: StandingTerm, row: int) -> list[int]:
+    """Return the rows in a node's domain on which pods may have the term."""
+    label = case.cluster.table.label_column(standing.term.topology_key)
+    numbers = label.numbers
+    if numbers[row] < 0:
+        return []
+    if label.is_unique:  # such as the hostname: no other row needs to be looked at
+        return [row]
+    holders = standing.rows.rows()
+    inside: list[int] = holders[numbers[holders] == numbers[row]].tolist()
+    return inside
 
 
 def topology_keys(case: Case) -> list[str]:
