@@ -19,7 +19,7 @@ from podium.api.objects import (
 from podium.app.ignored_fields import watched_nodes, watched_pods
 from podium.client.resources import Resource, resource_of
 from podium.config.feature_gates import FeatureGates
-from podium.errors import SimulationError
+from podium.errors import InvalidObject, Problem, SimulationError
 from podium.state.kinds import ASPECTS
 
 Json = dict[str, Any]
@@ -120,7 +120,12 @@ class Decoder:
 
     def observed(self, kind: str, raw: bytes) -> ApiObject | Json:
         """Decode an object of a snapshot. One that is new stays a manifest, to be admitted."""
-        obj = self.decode(kind, raw)
+        try:
+            obj = self.decode(kind, raw)
+        except UNREADABLE as error:
+            raise InvalidObject(kind, "", [Problem("", str(error))]) from error
+        if not obj.metadata.name:
+            raise InvalidObject(kind, "", [Problem("metadata.name", "is missing")])
         if obj.metadata.uid:
             return obj
         manifest: Json = msgspec.json.decode(raw)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from html import escape
 from importlib import import_module
 from itertools import islice
@@ -26,7 +26,7 @@ from podium.api.nodes import ZONE
 from podium.api.objects import Node, Pod
 from podium.app import OfflineCore
 from podium.config.feature_gates import FeatureGates
-from podium.errors import SimulationError
+from podium.errors import InvalidObject, SimulationError
 from podium.garbage import without_collector
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import Release
@@ -419,10 +419,19 @@ class Simulation:
 _CURRENT: weakref.WeakKeyDictionary[World, weakref.ref[Simulation]] = weakref.WeakKeyDictionary()
 
 
-def _streamed(source: Snapshot | str | PathLike[str]) -> AbstractContextManager[ObjectStream]:
+@contextmanager
+def _streamed(source: Snapshot | str | PathLike[str]) -> Iterator[ObjectStream]:
     if isinstance(source, Snapshot):
-        return nullcontext(source.stream())
-    return snapshot.streamed(Path(source))
+        yield source.stream()
+        return
+    path = Path(source)
+    try:
+        with snapshot.streamed(path, is_checked=False) as stream:
+            yield stream
+    except InvalidObject:
+        if path.is_file():
+            snapshot.load(path)  # if the file is damaged, this says where
+        raise
 
 
 def _is_pending(obj: ApiObject) -> bool:

@@ -33,11 +33,12 @@ def load(path: str | Path) -> Snapshot:
 
 
 @contextmanager
-def streamed(path: str | Path) -> Iterator[ObjectStream]:
+def streamed(path: str | Path, *, is_checked: bool = True) -> Iterator[ObjectStream]:
     """Open a snapshot to read its objects one after the other, which takes half the memory.
 
     What cannot be read raises ``InvalidSnapshot``, here or when the objects are read. Other errors
-    within the block pass as they are.
+    within the block pass as they are. With ``is_checked=False`` an object of podium's own format
+    may turn out not to be JSON when it is decoded; ``load`` then says in which line.
     """
     path = Path(path)
     if path.is_dir():
@@ -46,14 +47,15 @@ def streamed(path: str | Path) -> Iterator[ObjectStream]:
     with ExitStack() as stack:
         with _explained(path):
             file = stack.enter_context(files.inflated(path))
-        yield _stream(file, path)
+        yield _stream(file, path, is_checked)
 
 
-def _stream(file: BufferedReader, path: Path) -> ObjectStream:
+def _stream(file: BufferedReader, path: Path, is_checked: bool) -> ObjectStream:
     with _explained(path):
         first = file.readline(archive.MAX_HEADER + 1)
         if archive.is_archive(first):
-            stream = archive.parse(first, files.lines_of(file), str(path))
+            lines = files.lines_of(file)
+            stream = archive.parse(first, lines, str(path), is_checked=is_checked)
             return replace(stream, objects=_read(stream, path))
         data = files.rest_of(file, first)
     dump = Dump()
