@@ -88,13 +88,16 @@ def opened(path: Path) -> Iterator[BufferedReader]:
 
     What cannot be read becomes a ``PodiumError``, also within the block.
     """
-    with explained(), inflated(path) as file:
+    with readable_errors(), inflated(path) as file:
         yield file
 
 
 @contextmanager
 def inflated(path: Path) -> Iterator[BufferedReader]:
-    """Open a file for reading, decompressed if gzip has compressed it; errors are Python's own."""
+    """Open a file for reading, decompressed if gzip has compressed it.
+
+    Errors are those of Python's files and gzip; ``opened`` turns them into a ``PodiumError``.
+    """
     with path.open("rb") as raw:
         _check_ends(raw)
         is_compressed = raw.peek(2).startswith(_GZIP)
@@ -103,8 +106,8 @@ def inflated(path: Path) -> Iterator[BufferedReader]:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn what keeps a file from being read into a ``PodiumError`` that says what to do."""
+def readable_errors() -> Iterator[None]:
+    """Turn errors of reading a file into a ``PodiumError`` that says what to do."""
     try:
         yield
     except EOFError as error:

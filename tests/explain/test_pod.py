@@ -5,7 +5,8 @@ import pytest
 
 from podium import explain
 from podium.explain import explain_pod
-from podium.testing import node, pod
+from podium.explain.fixes.pods import MOST_TRIED
+from podium.testing import device_class, node, pod, resource_slice
 from tests.support.offline_cores import core_with
 
 
@@ -48,6 +49,22 @@ def test_near_misses_name_who_has_the_room():
     (shortfall,) = miss.shortfalls
     assert shortfall.details["missing"] == "500m"
     assert [(each.pod, each.amount) for each in shortfall.holders] == [("default/busy", "1500m")]
+
+
+def test_a_pod_in_the_way_of_one_with_devices_of_a_class():
+    """Among many pods; the node itself offers none of the extended resource."""
+    large = node("large", cpu="4", pods="110")
+    devices = [
+        device_class("gpu", extended_resource_name="example.com/gpu"),
+        resource_slice("s", node="large", devices=2),
+    ]
+    small_pods = [pod(f"small-{n}", node="large", cpu="10m") for n in range(MOST_TRIED)]
+    others = [pod("batch", node="large", cpu="3"), *small_pods]
+    subject = pod("web", cpu="2", requests={"example.com/gpu": "1"})
+
+    found = explained(core_with(large, *devices, *others), subject)
+
+    assert [fix.victims for fix in found.fixes if fix.kind == "pod-gone"] == [("default/batch",)]
 
 
 @pytest.mark.parametrize(

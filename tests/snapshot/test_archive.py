@@ -65,8 +65,9 @@ def test_every_cut_is_recognized(tmp_path_factory, data):
     whole = path.read_bytes()
     assert size == len(whole)
     path.write_bytes(whole[: data.draw(st.integers(2, len(whole) - 1))])
-    with pytest.raises(InvalidSnapshot, match=r"cut short|damaged"):
-        snapshot.load(path)
+    for read in (snapshot.load, read_unchecked):
+        with pytest.raises(InvalidSnapshot, match=r"cut short|damaged"):
+            read(path)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +133,41 @@ def test_every_cut_is_recognized(tmp_path_factory, data):
 )
 def test_damaged_files(path, change, message):
     rewrite(path, change(lines(path)))
-    with pytest.raises(InvalidSnapshot, match=message):
-        snapshot.load(path)
+    for read in (snapshot.load, read_unchecked):
+        with pytest.raises(InvalidSnapshot, match=message):
+            read(path)
+
+
+def read_unchecked(path):
+    """Read the objects as those do who decode each of them."""
+    with snapshot.streamed(path, is_checked=False) as stream:
+        for _, raw in stream.objects:
+            try:
+                json.loads(raw)
+            except (ValueError, RecursionError):
+                stream.check()
+                raise
+
+
+def test_unchecked_objects_have_the_same_kinds(path):
+    replicas = b'{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r"}}'
+    spaced = b'{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "spaced"}}'
+    first, *_, end = lines(path)[:-1]
+    others = [NODE, POD, POD, replicas, replicas, POD, spaced, NODE, spaced]
+    rewrite(path, [first, *others, end.replace(b"3", b"9"), b""])
+    with snapshot.streamed(path, is_checked=False) as stream:
+        unchecked = list(stream.objects)
+    with snapshot.streamed(path) as stream:
+        assert list(stream.objects) == unchecked
+
+    assert [raw for _, raw in unchecked] == others
+    assert [name.kind for name, _ in unchecked[3:8]] == [
+        "ReplicaSet",
+        "ReplicaSet",
+        "Pod",
+        "Node",
+        "Node",
+    ]
 
 
 def test_the_header_may_be_spaced_otherwise(path):

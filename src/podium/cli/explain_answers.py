@@ -113,7 +113,7 @@ def _recomputed(
     target: Target, key: str, args: argparse.Namespace, records: values.PodRecords | None
 ) -> PodAnswer:
     try:
-        taken = target.read()
+        taken = target.to_simulate()
     except (Forbidden, Unreachable) as error:
         if records is None:
             raise
@@ -137,7 +137,7 @@ def _explain_manifest(target: Target, args: argparse.Namespace) -> PodAnswer:
     metadata = dict(manifest.get("metadata") or {})
     if args.namespace or "namespace" not in metadata:
         metadata["namespace"] = target.namespace
-    simulation = target.simulate(target.read())
+    simulation = target.simulate(target.to_simulate())
     found = operations.explain_manifest(simulation, {**manifest, "metadata": metadata}, args.node)
     return PodAnswer(target.source(simulation.taken, uses_records=False), found)
 
@@ -176,7 +176,7 @@ def explain_node(target: Target, args: argparse.Namespace) -> NodeAnswer:
     records = target.client.node(args.name) if target.client is not None else None
     if not target.can_read:
         return NodeAnswer(target.source(None), None, records)
-    simulation = target.simulate(target.read())
+    simulation = target.simulate(target.to_simulate())
     found = operations.explain_one_node(simulation, args.name)
     if target.client is not None:
         queue = target.client.queue(_MOST_QUEUED)
@@ -243,7 +243,7 @@ def _line(pod: PendingPod) -> str:
 def explain_queue(target: Target, args: argparse.Namespace) -> QueueAnswer | PendingPods:
     if target.client is not None:
         return QueueAnswer(target.source(None), target.client.queue(args.limit))
-    simulation = target.simulate(target.read())
+    simulation = target.simulate(target.to_simulate())
     pending = sorted(simulation.pending.values(), key=_order)
     source = target.source(simulation.taken)
     source = msgspec.structs.replace(

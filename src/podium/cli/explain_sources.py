@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,18 +58,17 @@ class Target:
         """Whether there is a cluster or snapshot to read, and not only a scheduler to ask."""
         return self.endpoint is not None or self.args.snapshot is not None
 
-    def read(self) -> Snapshot | Path:
-        """Read the cluster, to which nothing is ever written. A file is read when it is simulated.
+    def to_simulate(self) -> Snapshot | Path:
+        """Return what ``simulate`` takes: the path of a file, or what ``load`` returns.
 
-        That takes half the memory: each object is decoded when it is read.
+        The objects of a snapshot are decoded while the file is read, in half the memory.
         """
         path: Path | None = self.args.snapshot
-        if path is not None and path.is_file():  # a pipe can be read only once
-            return path
-        return self.load()
+        # A pipe can be read only once. Unlike Path.is_file this never raises: ``load`` will.
+        return path if path is not None and os.path.isfile(path) else self.load()
 
     def load(self) -> Snapshot:
-        """Read the snapshot or the cluster."""
+        """Return the whole snapshot or the cluster as it is now. Nothing is ever written there."""
         if self.args.snapshot is not None:
             return snapshot.load(self.args.snapshot)
         return asyncio.run(_read(self.args))
@@ -80,11 +80,14 @@ class Target:
         """
         plugins = [each for text in self.args.plugin for each in plugin_loading.load(text)]
         running = None if self.args.config is not None else self._running_configuration()
-        from podium.simulation import Simulation  # slow to load, and not needed if records suffice
+        # Slow to load, and not needed if records suffice.
+        from podium.simulation import Simulation
+        from podium.simulation.building import DEFAULT_CONFIGURATION
 
         configuration = self.args.config
         if running is not None:
-            configuration = self._usable(running.content, _whole(taken).release, plugins)
+            assert isinstance(taken, Snapshot), "a scheduler is asked only about its cluster"
+            configuration = self._usable(running.content, taken.release, plugins)
 
         try:
             found = Simulation.from_snapshot(taken, configuration, plugins=plugins, **options)
@@ -92,8 +95,9 @@ class Target:
             if self.args.config is not None:
                 raise
             self.notes.append(_fallback(error))
-            plain = _whole(taken).without_configuration()
-            return Simulation.from_snapshot(plain, plugins=plugins, **options)
+            return Simulation.from_snapshot(
+                taken, DEFAULT_CONFIGURATION, plugins=plugins, **options
+            )
         except InvalidObject as error:
             if self.args.snapshot is None:
                 raise
@@ -128,7 +132,10 @@ class Target:
         return (*filter(None, [self.profiles_from]), *self.notes)
 
     def source(self, taken: Snapshot | None, *, uses_records: bool = True) -> Source:
-        """Return where the answer comes from; ``taken`` is what was read, if anything was."""
+        """Return where the answer comes from.
+
+        ``taken`` is what was simulated, if anything was: ``Simulation.taken``.
+        """
         if self.client is not None and uses_records:
             missing = tuple(map(str, taken.missing)) if taken is not None else ()
             return Source(
@@ -140,19 +147,10 @@ class Target:
             )
         assert taken is not None, "without a scheduler something was read"
         kind: SourceKind = "cluster" if self.args.snapshot is None else "snapshot"
-        found = source_of(self.configured(taken), kind)
+        found = source_of(taken, kind)
         return msgspec.structs.replace(
             found, name=str(self.args.snapshot or found.name), notes=(*self.all_notes, *found.notes)
         )
-
-    def configured(self, taken: Snapshot) -> Snapshot:
-        """Return what was read, without its configuration if another one is used."""
-        is_used = self.args.config is None and self.client is None
-        return taken if is_used else taken.without_configuration()
-
-
-def _whole(taken: Snapshot | Path) -> Snapshot:
-    return snapshot.load(taken) if isinstance(taken, Path) else taken
 
 
 def _fallback(error: ConfigError) -> str:

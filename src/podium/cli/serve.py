@@ -106,14 +106,16 @@ async def _followed(target: Target) -> AsyncIterator[tuple[Cluster, asyncio.Futu
     The future ends only if following fails.
     """
     if target.args.snapshot is not None:
-        taken = await in_background(partial(snapshot.load, target.args.snapshot))
-        yield FixedCluster(*await _simulated(target, taken)), asyncio.Future()
+        read = await in_background(target.to_simulate)
+        yield FixedCluster(*await _simulated(target, read)), asyncio.Future()
         return
     async with connect(target.args) as connection:
         with ProgressLine(sys.stderr) as line:
-            taken = await snapshot.read_cluster(connection, line.show)
-        taken, simulation = await _simulated(target, taken)
+            read = await snapshot.read_cluster(connection, line.show)
+        header, simulation = await _simulated(target, read)
+        taken = replace(header, objects=read.objects)
         cluster = await in_background(partial(FollowedCluster, taken, simulation, connection))
+        del read, taken  # a server would keep the JSON of the whole cluster
         following = asyncio.ensure_future(cluster.follow())
         try:
             yield cluster, following
@@ -122,10 +124,14 @@ async def _followed(target: Target) -> AsyncIterator[tuple[Cluster, asyncio.Futu
             await asyncio.wait({following})
 
 
-async def _simulated(target: Target, taken: Snapshot) -> tuple[Snapshot, Simulation]:
-    """Build the simulation, and say what answers will lack."""
-    simulation = await in_background(partial(target.simulate, taken))
-    taken = target.configured(taken)
+async def _simulated(target: Target, read: Snapshot | Path) -> tuple[Snapshot, Simulation]:
+    """Build the simulation, and say what answers will lack.
+
+    The snapshot that is returned has no objects.
+    """
+    simulation = await in_background(partial(target.simulate, read))
+    taken = simulation.taken
+    assert taken is not None, "it was built from a snapshot"
     taken = replace(taken, notes=(*target.all_notes, *taken.notes))
     warn(taken)
     return taken, simulation

@@ -118,7 +118,8 @@ def _compare(args: argparse.Namespace) -> int:
     plugins = tuple(each for text in args.plugin for each in plugin_loading.load(text))
     first, second = (_variant(name, plugins, args) for name in names)
     taken = find_target(args).load()
-    _check_nodes(taken, bool(taken.of_kind("Node")))
+    if not taken.of_kind("Node"):
+        raise _no_nodes(taken)
     comparison = compare(taken, (first, second), only_pending=args.pending, seed=args.seed)
     _print_comparison(comparison, args)
     return 0 if comparison.fits else FAILED
@@ -148,16 +149,17 @@ def _print_comparison(comparison: Comparison, args: argparse.Namespace) -> None:
 def _simulation(args: argparse.Namespace) -> Simulation:
     """Read the snapshot or the cluster, to which nothing is ever written."""
     target = find_target(args)
-    simulation = target.simulate(target.read(), release=args.kubernetes_version, seed=args.seed)
-    _check_nodes(simulation.taken, bool(simulation.nodes))
+    taken = target.to_simulate()
+    simulation = target.simulate(taken, release=args.kubernetes_version, seed=args.seed)
+    if not simulation.nodes:
+        raise _no_nodes(simulation.taken)
     simulation.notes = (*target.all_notes, *simulation.notes)
     return simulation
 
 
-def _check_nodes(taken: Snapshot | None, has_nodes: bool) -> None:
-    if not has_nodes:
-        where = (taken.source if taken is not None else "") or "the cluster"
-        raise PodiumError(
-            f"{where} has no nodes, so no pod can be placed: add them to the dump, as "
-            "kubectl get nodes,pods,services,pvc,pv,storageclasses,pdb -A -o json prints them"
-        )
+def _no_nodes(taken: Snapshot | None) -> PodiumError:
+    where = (taken.source if taken is not None else "") or "the cluster"
+    return PodiumError(
+        f"{where} has no nodes, so no pod can be placed: add them to the dump, as "
+        "kubectl get nodes,pods,services,pvc,pv,storageclasses,pdb -A -o json prints them"
+    )

@@ -15,6 +15,10 @@ from podium.legacy import VERSIONS
 from podium.release import LATEST, V1_37, Release, release_named
 
 GROUPS: Final = "GenericWorkload"
+DEFAULT_CONFIGURATION: Final = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+}
 
 ConfigurationSource = Configuration | Mapping[str, Any] | str | PathLike[str]
 

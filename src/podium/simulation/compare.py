@@ -12,7 +12,7 @@ from podium.api.nodes import ZONE
 from podium.app import plugin_loading
 from podium.errors import SimulationError
 from podium.release import RELEASES, Release
-from podium.simulation.building import ConfigurationSource
+from podium.simulation.building import DEFAULT_CONFIGURATION, ConfigurationSource
 from podium.simulation.figures import Figures
 from podium.simulation.results import Unplaced, Victim
 from podium.simulation.simulation import Simulation
@@ -47,10 +47,7 @@ class Variant:
             if not part:
                 raise SimulationError(f'"{text}" is not a variant: a part of it is empty; {_HINT}')
             if part == DEFAULT:
-                configuration = {
-                    "apiVersion": "kubescheduler.config.k8s.io/v1",
-                    "kind": "KubeSchedulerConfiguration",
-                }
+                configuration = DEFAULT_CONFIGURATION
             elif found := [each for each in RELEASES if part.removeprefix("v") == str(each)]:
                 release = found[0]
             elif part.endswith(_CONFIGURATIONS):

@@ -122,14 +122,14 @@ class Decoder:
         """Decode an object of a snapshot. One that is new stays a manifest, to be admitted."""
         try:
             obj = self.decode(kind, raw)
+            if not obj.metadata.uid:
+                manifest: Json = msgspec.json.decode(raw)
+                return manifest
         except UNREADABLE as error:
             raise InvalidObject(kind, "", [Problem("", str(error))]) from error
         if not obj.metadata.name:
             raise InvalidObject(kind, "", [Problem("metadata.name", "is missing")])
-        if obj.metadata.uid:
-            return obj
-        manifest: Json = msgspec.json.decode(raw)
-        return manifest
+        return obj
 
 
 def decoded(manifest: Mapping[str, Any]) -> ApiObject:

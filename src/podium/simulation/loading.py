@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 from msgspec.structs import replace
 
 from podium.api.meta import ApiObject
 from podium.api.objects import Pod
 from podium.config.feature_gates import FeatureGates
+from podium.errors import InvalidObject
 from podium.simulation.kinds import Decoder, Json, seen
 from podium.simulation.replacing import stays_with_node
 from podium.snapshot import ObjectStream
@@ -23,14 +27,17 @@ def objects_of(
     """
     decoder, parts = Decoder(gates), SharedParts()
     objects: list[ApiObject | Json] = []
-    known, kind = None, ""
-    for name, raw in stream.objects:
-        if name is not known:  # most follow others of their kind
-            known, kind = name, name.full_kind
-        obj = decoder.observed(kind, raw)
-        if isinstance(obj, Pod):
-            parts.share_pod(obj)
-        objects.append(obj)
+    try:
+        for name, found in groupby(stream.objects, itemgetter(0)):
+            kind = name.full_kind
+            for _, raw in found:
+                obj = decoder.observed(kind, raw)
+                if isinstance(obj, Pod):
+                    parts.share_pod(obj)
+                objects.append(obj)
+    except InvalidObject:
+        stream.check()  # a line that is not JSON at all is reported with its number
+        raise
     objects.sort(key=_created)
     return [_off_its_node(each) for each in objects] if reschedule else objects
 

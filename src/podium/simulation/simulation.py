@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from importlib import import_module
 from itertools import islice
@@ -26,7 +26,7 @@ from podium.api.nodes import ZONE
 from podium.api.objects import Node, Pod
 from podium.app import OfflineCore
 from podium.config.feature_gates import FeatureGates
-from podium.errors import InvalidObject, SimulationError
+from podium.errors import SimulationError
 from podium.garbage import without_collector
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import Release
@@ -69,7 +69,8 @@ class Simulation:
         self._image = image  # the state to return to, while another fork is in use
         self._saved = image  # the state of the last commit
         self.notes: tuple[str, ...] = ()  # what a snapshot lacks, and what that means
-        self.taken: Snapshot | None = None  # what it was built from, without the objects
+        # The snapshot that it was built from, without its objects; None if there was none.
+        self.taken: Snapshot | None = None
 
     @classmethod
     def from_objects(  # noqa: PLR0913  # all that a simulation can be given, each by its name
@@ -122,7 +123,7 @@ class Simulation:
             gates = gates_of(taken.release if release is None else release, feature_gates)
             empty = cls._empty(configuration, gates, plugins, seed)
             empty.notes = (*taken.notes, *map(str, taken.missing))
-            empty.taken = stream.taken
+            empty.taken = taken
             with without_collector():
                 return empty._loaded(objects_of(stream, gates, reschedule=reschedule))
 
@@ -390,7 +391,9 @@ class Simulation:
 
     def fork(self) -> Simulation:
         """Return an independent copy. It costs as much as there are pending pods, no more."""
-        return Simulation(self._world, self._enter().image())
+        made = Simulation(self._world, self._enter().image())
+        made.notes, made.taken = self.notes, self.taken
+        return made
 
     def commit(self) -> None:
         """Make the present state the one that ``rollback`` returns to."""
@@ -419,19 +422,10 @@ class Simulation:
 _CURRENT: weakref.WeakKeyDictionary[World, weakref.ref[Simulation]] = weakref.WeakKeyDictionary()
 
 
-@contextmanager
-def _streamed(source: Snapshot | str | PathLike[str]) -> Iterator[ObjectStream]:
+def _streamed(source: Snapshot | str | PathLike[str]) -> AbstractContextManager[ObjectStream]:
     if isinstance(source, Snapshot):
-        yield source.stream()
-        return
-    path = Path(source)
-    try:
-        with snapshot.streamed(path, is_checked=False) as stream:
-            yield stream
-    except InvalidObject:
-        if path.is_file():
-            snapshot.load(path)  # if the file is damaged, this says where
-        raise
+        return nullcontext(source.stream())
+    return snapshot.streamed(Path(source), is_checked=False)
 
 
 def _is_pending(obj: ApiObject) -> bool:

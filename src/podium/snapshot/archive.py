@@ -134,8 +134,8 @@ def parse(
 ) -> ObjectStream:
     """Read a file in this format from its first line and the others, decompressed.
 
-    ``is_checked=False`` is for those who decode each object: lines that begin like an object of the
-    same kind as the line before, as nearly all do, are yielded without a look at the rest.
+    With ``is_checked=False`` only the beginning of a line is looked at if it is that of an object
+    of the same kind as the line before. The caller decodes each object and finds other errors.
     """
     header = _header(first, source)
     taken = Snapshot(

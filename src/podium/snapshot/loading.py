@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
@@ -34,20 +35,23 @@ def load(path: str | Path) -> Snapshot:
 
 @contextmanager
 def streamed(path: str | Path, *, is_checked: bool = True) -> Iterator[ObjectStream]:
-    """Open a snapshot to read its objects one after the other, which takes half the memory.
+    """Open a snapshot to read its objects one by one. Podium's own format needs half the memory.
 
-    What cannot be read raises ``InvalidSnapshot``, here or when the objects are read. Other errors
-    within the block pass as they are. With ``is_checked=False`` an object of podium's own format
-    may turn out not to be JSON when it is decoded; ``load`` then says in which line.
+    What cannot be read raises ``InvalidSnapshot``, here or when the objects are read. Errors of the
+    caller's own code are not changed. With ``is_checked=False`` an object of podium's own format
+    may turn out not to be JSON when it is decoded; ``check`` then says in which line.
     """
     path = Path(path)
-    if path.is_dir():
-        yield _from_directory(path).stream()
-        return
     with ExitStack() as stack:
         with _explained(path):
-            file = stack.enter_context(files.inflated(path))
-        yield _stream(file, path, is_checked)
+            is_directory = path.is_dir()
+            can_be_read_again = path.is_file()
+            if not is_directory:
+                file = stack.enter_context(files.inflated(path))
+        if is_directory:
+            yield _from_directory(path).stream()
+        else:
+            yield _stream(file, path, is_checked or not can_be_read_again)
 
 
 def _stream(file: BufferedReader, path: Path, is_checked: bool) -> ObjectStream:
@@ -56,7 +60,8 @@ def _stream(file: BufferedReader, path: Path, is_checked: bool) -> ObjectStream:
         if archive.is_archive(first):
             lines = files.lines_of(file)
             stream = archive.parse(first, lines, str(path), is_checked=is_checked)
-            return replace(stream, objects=_read(stream, path))
+            check = stream.check if is_checked else partial(load, path)
+            return replace(stream, objects=_read(stream, path), check=check)
         data = files.rest_of(file, first)
     dump = Dump()
     dump.add(data, str(path))
@@ -94,7 +99,7 @@ def _files(path: Path) -> list[Path]:
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     try:
-        with files.explained():
+        with files.readable_errors():
             yield
     except InvalidSnapshot:
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -86,7 +86,7 @@ class Snapshot:
                 yield from map(msgspec.json.decode, found)
 
     def stream(self) -> ObjectStream:
-        """Return it as one whose objects are read one after the other."""
+        """Return a stream of the objects, as ``streamed`` does for a file."""
         pairs = ((name, raw) for name, found in self.objects.items() for raw in found)
         return ObjectStream(replace(self, objects={}), pairs)
 
@@ -101,13 +101,15 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ObjectStream:
-    """A snapshot while it is read: ``objects`` yields each object once, and nobody keeps its JSON.
+    """A snapshot whose objects are read one by one, once. Their JSON is not kept.
 
-    ``taken`` is the snapshot without its objects.
+    ``taken`` is the snapshot without its objects. ``check`` raises if an object that was yielded is
+    not an API object at all; it does nothing if objects are checked before they are yielded.
     """
 
     taken: Snapshot
     objects: Iterator[tuple[KindName, bytes]]
+    check: Callable[[], object] = lambda: None
 
     def collected(self) -> Snapshot:
         """Read all objects and return the whole snapshot."""

@@ -14,7 +14,7 @@ from podium.explain.fixes.candidate import Candidate, deletion
 from podium.explain.fixes.relaxations import rows_by_nearness
 from podium.explain.shortfalls.device_holders import device_users
 from podium.explain.shortfalls.nodes import port_holders
-from podium.explain.shortfalls.resources import requests_of
+from podium.explain.shortfalls.resources import provided_to, requests_of
 from podium.explain.shortfalls.topology import (
     broken_constraints,
     opponents,
@@ -23,7 +23,7 @@ from podium.explain.shortfalls.topology import (
     unwanted,
 )
 from podium.explain.shortfalls.volumes import claim_rivals, disk_rivals
-from podium.framework.status import Status
+from podium.framework.status import Code, Status
 from podium.state.pod_info import PodInfo
 
 MOST_TRIED: Final = 48
@@ -87,6 +87,9 @@ def _in_the_way(case: Case, verdicts: Verdicts) -> Iterator[PodInfo]:
     keys, seen = topology_keys(case), set()
     for row in [each for each in rows_by_nearness(case) if each in rows]:
         refusals = verdicts.of(position_of[row])
+        fit = refusals.get("NodeResourcesFit")
+        if fit is not None and fit.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            continue  # the node is too small even without pods
         where = _where(case, keys, frozenset(refusals), row)
         if where in seen:
             continue
@@ -111,13 +114,11 @@ def _blockers(case: Case, refusals: Mapping[str, Status], row: int) -> list[PodI
 
 def _large(case: Case, row: int) -> Iterator[PodInfo]:
     """Yield the pods on a node that alone hold what is missing."""
-    node, requests = case.node(row), requests_of(case)
-    if any(node.allocatable(name) < amount for name, amount in requests.items()):
-        return  # too small even without pods
+    node, provided = case.node(row), provided_to(case)
     missing = {
         name: amount - free
-        for name, amount in requests.items()
-        if (free := node.free(name)) < amount
+        for name, amount in requests_of(case).items()
+        if name not in provided and (free := node.free(name)) < amount
     }
     for info in node.pods:
         if all(info.requests.get(name, 0) >= amount for name, amount in missing.items()):
