@@ -121,8 +121,13 @@ def test_every_cut_is_recognized(tmp_path_factory, data):
         ),
         pytest.param(
             lambda all: [all[0], b'{"kind":"Pod"}', *all[2:]],
-            "line 2 is not an API object: apiVersion, kind or metadata is missing",
+            "line 2 is not an API object: apiVersion, kind or metadata.name is missing",
             id="no-metadata",
+        ),
+        pytest.param(
+            lambda all: [all[0], all[1].replace(b'"n"', b'""'), *all[2:]],
+            "line 2 is not an API object: apiVersion, kind or metadata.name is missing",
+            id="empty-name",
         ),
         pytest.param(
             lambda all: [all[0], b'{"a":' * 100_000, *all[2:]],
@@ -143,8 +148,8 @@ def read_unchecked(path):
     with snapshot.streamed(path, is_checked=False) as stream:
         for _, raw in stream.objects:
             try:
-                json.loads(raw)
-            except (ValueError, RecursionError):
+                assert json.loads(raw)["metadata"]["name"]
+            except (ValueError, RecursionError, AssertionError):
                 stream.check()
                 raise
 

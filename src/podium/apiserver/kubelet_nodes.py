@@ -154,7 +154,7 @@ def addressed(node: Json, number: int) -> Json:
     node.setdefault("spec", {}).setdefault("podCIDR", pod_range(number))
     node["spec"].setdefault("podCIDRs", [node["spec"]["podCIDR"]])
     status = node.setdefault("status", {})
-    if not any(one.get("type") == "InternalIP" for one in status.get("addresses") or []):
+    if not any(one and one.get("type") == "InternalIP" for one in status.get("addresses") or []):
         status["addresses"] = [
             {"type": "InternalIP", "address": host_address(number)},
             {"type": "Hostname", "address": node["metadata"]["name"]},
@@ -170,7 +170,7 @@ def completed(node: Json, number: int, now: str, release: Release) -> Json:
     node["metadata"]["labels"] = {**_labels(name), **labels}
     status = node["status"]
     _add_resources(status)
-    there = {one.get("type") for one in status.get("conditions") or []}
+    there = {one.get("type") for one in status.get("conditions") or [] if one}
     missing = [_condition(one, now) for one in _CONDITIONS if one[0] not in there]
     if missing:
         status["conditions"] = [*(status.get("conditions") or []), *missing]

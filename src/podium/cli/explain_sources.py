@@ -6,6 +6,8 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +21,13 @@ from podium.cli.arguments.configuration import SCHEDULER
 from podium.cli.known_plugins import unknown_plugins, without_plugins
 from podium.cli.scheduler_client import SchedulerClient
 from podium.client.endpoint import Endpoint
-from podium.errors import ConfigError, CredentialsError, InvalidObject, PodiumError
+from podium.errors import (
+    CacheError,
+    ConfigError,
+    CredentialsError,
+    InvalidObject,
+    PodiumError,
+)
 from podium.live.answer_values import RunningConfiguration
 from podium.release import Release
 from podium.serve.sources import Source, SourceKind, source_of
@@ -89,24 +97,32 @@ class Target:
             assert isinstance(taken, Snapshot), "a scheduler is asked only about its cluster"
             configuration = self._usable(running.content, taken.release, plugins)
 
+        def build(configuration: Any) -> Simulation:
+            with self._blamed_on_the_file():
+                return Simulation.from_snapshot(taken, configuration, plugins=plugins, **options)
+
         try:
-            found = Simulation.from_snapshot(taken, configuration, plugins=plugins, **options)
+            found = build(configuration)
         except ConfigError as error:
             if self.args.config is not None:
                 raise
             self.notes.append(_fallback(error))
-            return Simulation.from_snapshot(
-                taken, DEFAULT_CONFIGURATION, plugins=plugins, **options
-            )
-        except InvalidObject as error:
-            if self.args.snapshot is None:
-                raise
-            raise PodiumError(f"{self.args.snapshot}: {error}") from error
+            return build(DEFAULT_CONFIGURATION)
         if running is not None and self.client is not None:
             self.profiles_from = f"the profiles are those of the scheduler at {self.client.address}"
             if running.extenders:
                 self.notes.append(f"extenders are not asked: {', '.join(running.extenders)}")
         return found
+
+    @contextmanager
+    def _blamed_on_the_file(self) -> Iterator[None]:
+        """Let errors about objects name the file that they are in."""
+        try:
+            yield
+        except (InvalidObject, CacheError) as error:
+            if self.args.snapshot is None:
+                raise
+            raise PodiumError(f"{self.args.snapshot}: {error}") from error
 
     def _usable(
         self, content: dict[str, Any], release: Release | None, plugins: list[object]

@@ -14,7 +14,7 @@ from podium.cli import snapshot_saving
 from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.messages import FAILED, print_error
 from podium.cli.snapshot_text import print_saved, print_summary
-from podium.errors import PodiumError
+from podium.errors import InvalidObject, PodiumError
 from podium.snapshot import Snapshot
 from podium.snapshot.anonymizing import anonymize
 from podium.snapshot.model import Json
@@ -59,7 +59,11 @@ def _read_configuration(path: Path) -> Json:
 
 
 def _show(args: argparse.Namespace) -> int:
-    summary = summarize(snapshot.load(args.file))
+    taken = snapshot.load(args.file)
+    try:
+        summary = summarize(taken)
+    except InvalidObject as error:
+        raise PodiumError(f"{args.file}: {error}") from error
     if args.output == "json":
         print(msgspec.json.format(msgspec.json.encode(summary)).decode())
     else:

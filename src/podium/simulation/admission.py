@@ -13,8 +13,9 @@ from typing import Any, Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from podium.api.codec import decode
 from podium.api.meta import ApiObject
-from podium.api.objects import Pod
+from podium.api.objects import Node, Pod
 from podium.api.times import time_text
 from podium.apiserver.api import Api, Call
 from podium.apiserver.bootstrap import new_api
@@ -112,6 +113,13 @@ class Admission:
 
     def _created(self, manifest: Json) -> Json:
         """Return the manifest as an API server would store it."""
+        try:
+            return self._stored(manifest)
+        except RecursionError as error:
+            problem = Problem("", "nested too deeply")
+            raise InvalidObject(kind_of_manifest(manifest), "", [problem]) from error
+
+    def _stored(self, manifest: Json) -> Json:
         name = kind_of_manifest(manifest)
         manifest = self._named(name, manifest)
         if name == NODE:
@@ -146,11 +154,11 @@ class Admission:
 
     def _reported(self, manifest: Json) -> Json:
         """Return a node with what its kubelet reports; what the manifest says stays as it is."""
-        node = {**manifest, "metadata": dict(manifest.get("metadata") or {})}
+        decode(Node, manifest)  # refuses wrong types
+        node = {part: manifest.get(part) or {} for part in ("metadata", "spec", "status")}
         if not node["metadata"].get("name"):
             raise InvalidObject("Node", "", [Problem("metadata.name", "required")])
-        node.setdefault("spec", {})
-        node.setdefault("status", {})
+        node = {**manifest, **node}
         now = time_text(self._objects.clock.now())
         return completed(node, 0, now, self._gates.release)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -13,23 +13,23 @@ from podium.config.feature_gates import FeatureGates
 from podium.errors import InvalidObject
 from podium.simulation.kinds import Decoder, Json, seen
 from podium.simulation.replacing import stays_with_node
-from podium.snapshot import ObjectStream
+from podium.snapshot import KindName, ObjectStream
 from podium.state.shared_parts import SharedParts
 
 
 def objects_of(
     stream: ObjectStream, gates: FeatureGates, *, reschedule: bool
 ) -> list[ApiObject | Json]:
-    """Return the objects by their creation. With ``reschedule`` pods leave their nodes.
+    """Return the objects by creation and kind. With ``reschedule`` pods leave their nodes.
 
     Equal parts of pods are stored once from the start. That takes less time than it saves, because
     the next pod is decoded into the memory that is given back.
     """
     decoder, parts = Decoder(gates), SharedParts()
-    objects: list[ApiObject | Json] = []
+    by_kind: dict[KindName, list[ApiObject | Json]] = {}
     try:
         for name, found in groupby(stream.objects, itemgetter(0)):
-            kind = name.full_kind
+            kind, objects = name.full_kind, by_kind.setdefault(name, [])
             for _, raw in found:
                 obj = decoder.observed(kind, raw)
                 if isinstance(obj, Pod):
@@ -38,8 +38,8 @@ def objects_of(
     except InvalidObject:
         stream.check()  # a line that is not JSON at all is reported with its number
         raise
-    objects.sort(key=_created)
-    return [_off_its_node(each) for each in objects] if reschedule else objects
+    listed = sorted(chain.from_iterable(by_kind.values()), key=_created)
+    return [_off_its_node(each) for each in listed] if reschedule else listed
 
 
 def _created(given: ApiObject | Json) -> str:

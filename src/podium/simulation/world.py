@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=ApiObject)
 
+_LONGEST_VERSION: Final = 20  # digits of a number of 64 bits
 _STOP_SECONDS: Final = 1.0  # that the containers of a deleted pod take, as in `podium up`
 # Longer than any time for which plugins of podium remember what was done in another fork.
 _PAUSE_SECONDS: Final = 60.0
@@ -412,4 +413,4 @@ def _loading_order(obj: ApiObject) -> int:
 
 def _number(obj: ApiObject) -> int:
     version = obj.metadata.resource_version
-    return int(version) if version.isdecimal() else 0
+    return int(version) if version.isdecimal() and len(version) <= _LONGEST_VERSION else 0

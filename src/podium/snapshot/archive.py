@@ -197,8 +197,10 @@ def _type_of(line: bytes, number: int, source: str) -> tuple[tuple[str, str], _E
             text = f"cut short in line {number}: save or copy it again"
             raise InvalidSnapshot(source, text) from error
         raise InvalidSnapshot(source, f"line {number} is not an API object: {error}") from error
-    if found.end is None and not (found.api_version and found.kind and found.metadata):
+    has_name = found.metadata is not None and bool(found.metadata.name)
+    if found.end is None and not (found.api_version and found.kind and has_name):
         raise InvalidSnapshot(
-            source, f"line {number} is not an API object: apiVersion, kind or metadata is missing"
+            source,
+            f"line {number} is not an API object: apiVersion, kind or metadata.name is missing",
         )
     return (found.api_version, found.kind), found.end

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from podium.api.codec import decode
+from podium.api.codec import UNREADABLE, decode
 from podium.api.meta import ApiObject
 from podium.api.objects import PersistentVolumeClaim, Pod
 from podium.snapshot.kinds import KINDS
@@ -15,6 +15,7 @@ from podium.snapshot.model import Snapshot
 
 _SHOWN: Final = 3
 _OWNERS: Final = {each.kind for each in KINDS}
+_DECODE: Final = msgspec.json.Decoder(ApiObject).decode
 
 
 def dangling_references(snapshot: Snapshot) -> list[str]:
@@ -47,8 +48,14 @@ def dangling_references(snapshot: Snapshot) -> list[str]:
 
 
 def _names(snapshot: Snapshot, kind: str) -> set[str]:
-    decoder = msgspec.json.Decoder(ApiObject)
-    return {decoder.decode(raw).key for raw in snapshot.of_kind(kind)}
+    return {_object(raw).key for raw in snapshot.of_kind(kind)}
+
+
+def _object(raw: bytes) -> ApiObject:
+    try:
+        return _DECODE(raw)
+    except UNREADABLE:
+        return decode(ApiObject, raw)  # accepts nulls, and explains what is wrong
 
 
 def _is_absent(name: str, names: set[str]) -> bool:
@@ -68,9 +75,8 @@ def _uses_absent_claim(pod: Pod, claims: set[str]) -> bool:
 
 
 def _orphans(snapshot: Snapshot, pods: Iterable[Pod]) -> Iterator[str]:
-    decoder = msgspec.json.Decoder(ApiObject)
     uids = {
-        decoder.decode(raw).uid
+        _object(raw).uid
         for name, found in snapshot.objects.items()
         if name.kind != "Pod"
         for raw in found

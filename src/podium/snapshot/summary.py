@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.api.codec import decode
-from podium.api.objects import Node, Pod
-from podium.api.resources import allocatable, held_requests, request_rule
+from podium.api.objects import Node, Pod, validate
+from podium.api.resources import RequestRule, allocatable, held_requests, request_rule
+from podium.errors import InvalidQuantity
 from podium.release import LATEST
 from podium.snapshot.kinds import KINDS, SnapshotKind, kind_of
 from podium.snapshot.model import Missing, Snapshot
@@ -55,7 +56,7 @@ def summarize(snapshot: Snapshot) -> Summary:
         {each.shown_name: counts[each] for each in KINDS if counts[each]},
         Counter(state for node in nodes for state in _states(node)),
         Counter(map(_phase, pods)),
-        _total(map(allocatable, nodes)),
+        _total(map(_allocatable, nodes)),
         _requested(snapshot, nodes, pods),
         snapshot.missing,
         tuple(dangling_references(snapshot)),
@@ -87,7 +88,23 @@ def _requested(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod]) -
     rule = request_rule(snapshot.release or LATEST)
     names = {node.name for node in nodes}
     placed = [pod for pod in pods if pod.spec.node_name in names and not pod.has_ended]
-    return {PODS: len(placed), **_total(held_requests(pod, rule)[0] for pod in placed)}
+    return {PODS: len(placed), **_total(_held(pod, rule) for pod in placed)}
+
+
+def _held(pod: Pod, rule: RequestRule) -> Mapping[str, int]:
+    try:
+        return held_requests(pod, rule)[0]
+    except InvalidQuantity:
+        validate(pod)  # its error names the field
+        raise
+
+
+def _allocatable(node: Node) -> Mapping[str, int]:
+    try:
+        return allocatable(node)
+    except InvalidQuantity:
+        validate(node)  # its error names the field
+        raise
 
 
 def _total(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
