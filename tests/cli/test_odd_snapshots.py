@@ -66,6 +66,11 @@ def test_an_object_that_is_nested_too_deeply(shell, tmp_path):
     assert "Node: nested too deeply" in answers(shell, path)[-1]
 
 
+def test_a_path_that_is_too_long(shell, tmp_path):
+    for answer in answers(shell, tmp_path / ("x" * 256)):
+        assert answer.endswith("cannot be read: File name too long\n")
+
+
 def test_two_pods_of_one_uid(shell, tmp_path):
     placed = {**POD, "metadata": {"name": "web", "namespace": "default", "uid": "u"}}
     placed["spec"] = {**POD["spec"], "nodeName": "one"}

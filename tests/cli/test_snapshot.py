@@ -200,6 +200,7 @@ def test_bad_input(shell, tmp_path, args, message):
         (("save", "-o", "x" * 256), "cannot be written: File name too long"),
         (("show", ""), "FILE: must not be empty"),
         (("show", "/dev/zero"), "/dev/zero: cannot be read: not a file or a pipe"),
+        (("show", "x" * 256), "cannot be read: File name too long"),
     ],
 )
 def test_files_that_cannot_be_used(shell, dump, words, told):

@@ -6,8 +6,7 @@ name are the bits of one integer, which is small in both cases; ``column`` turns
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -59,9 +58,9 @@ class HeldImage:
         packed = np.frombuffer(self.bits.to_bytes(capacity // 8 + 1, "little"), np.uint8)
         return np.unpackbits(packed, bitorder="little").view(np.bool_)
 
-    def add(self, rows: Iterable[int]) -> None:
-        self._added += rows
-        if len(self._added) >= _MOST_ADDED:
+    def add(self, row: int) -> None:
+        self._added.append(row)
+        if len(self._added) == _MOST_ADDED:
             self._bits = self.bits
 
     def remove(self, row: int) -> bool:
@@ -74,8 +73,8 @@ class ImageColumns:
     """All image names that at least one node holds. Only ``NodeTable`` writes here.
 
     Invariant: a row is in ``_images`` under the names of its images, or its images are in
-    ``_pending``, in the order in which they were set. ``find`` enters all of these at once, which
-    takes a third of the time of entering them row by row.
+    ``_pending``, in the order in which they were set. ``find`` enters all of these, since many
+    simulations never ask for an image.
     """
 
     def __init__(self) -> None:
@@ -103,21 +102,14 @@ class ImageColumns:
             self._pending[row] = new
 
     def _enter_pending(self) -> None:
-        """Enter the pending rows, each image once with all its rows."""
-        if not self._pending:
-            return
-        rows: dict[int, list[int]] = defaultdict(list)  # by the id of an image, which nodes share
-        for row, images in self._pending.items():
+        pending, self._pending = self._pending, {}
+        for row, images in pending.items():
             for image in images:
-                rows[id(image)].append(row)
-        distinct = {id(image): image for images in self._pending.values() for image in images}
-        self._pending = {}
-        for key, image in distinct.items():  # the first one decides the size
-            for name in image.names:
-                held = self._images.get(name)
-                if held is None:
-                    held = self._images[name] = HeldImage(image.size_bytes)
-                held.add(rows[key])
+                for name in image.names:
+                    held = self._images.get(name)
+                    if held is None:
+                        held = self._images[name] = HeldImage(image.size_bytes)
+                    held.add(row)
 
     def check(self, images: list[Images]) -> None:
         """Raise ``AssertionError`` when this differs from the images of each row's node."""
