@@ -20,7 +20,7 @@ TIMED = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d podium: "
 def shell(tmp_path):
     made = Shell(tmp_path)
     yield made
-    for name in ("podium", "second"):
+    for name in ("podium", "another"):
         made.run("down", "--name", name)
 
 
@@ -30,38 +30,40 @@ def test_two_clusters(shell, tmp_path):
     (tmp_path / "gpu.yaml").write_text(GPU)
     first = shell.process("up", "--detach", "--no-scheduler", "--nodes", "0")
     second = shell.process(
-        *("up", "--detach", "--name", "second", "--nodes", "2"),
+        *("up", "--detach", "--name", "another", "--nodes", "2"),
         *("--node-template", f"{tmp_path / 'gpu.yaml'}=3"),
     )
     assert (first.returncode, second.returncode) == (0, 0), second.stderr
 
     header, *rows = shell.table("get", "clusters")
     assert header == ["NAME", "NODES", "SERVER", "METRICS", "CONTEXT"]
-    assert rows[0][:2] + rows[0][3:] == ["podium", "0", "<none>", "podium"]
-    assert rows[1][:2] + rows[1][4:] == ["second", "5", "podium-second"]
+    other, usual = rows
+    assert usual[:2] + usual[3:] == ["podium", "0", "<none>", "podium"]
+    assert other[:2] + other[4:] == ["another", "5", "podium-another"]
+    assert f"source: recomputed from the cluster at {usual[2]}" in shell.out("explain", "queue")
     contexts = yaml.safe_load(shell.kubeconfig.read_text())["contexts"]
-    assert [one["name"] for one in contexts] == ["podium", "podium-second"]
+    assert [one["name"] for one in contexts] == ["podium", "podium-another"]
 
-    nodes = shell.out("get", "nodes", "-o", "name", "--context", "podium-second").split()
+    nodes = shell.out("get", "nodes", "-o", "name", "--context", "podium-another").split()
     assert nodes == [f"node/{name}" for name in ("gpu-0", "gpu-1", "gpu-2", "node-0", "node-1")]
     assert shell.out("get", "nodes", "-o", "name") == ""
 
     metrics = re.search(r"^metrics: (.+)$", second.stdout, re.MULTILINE)[1]
-    assert metrics == rows[1][3]
+    assert metrics == other[3]
     with urllib.request.urlopen(metrics, timeout=60) as answer:
         assert b"scheduler_pending_pods" in answer.read()
-    assert "To stop it: podium down --name second" in second.stdout
-    log = shell.state.with_name("cluster-second.json.log").read_text()
+    assert "To stop it: podium down --name another" in second.stdout
+    log = shell.state.with_name("cluster-another.json.log").read_text()
     assert re.fullmatch(TIMED + r"the cluster at \S+ is ready, with 5 nodes\n", log)
 
-    again = shell.run("up", "--detach", "--name", "second")
+    again = shell.run("up", "--detach", "--name", "another")
     assert again.returncode == 1
-    assert "stop it with: podium down --name second, or start another with --name" in again.stderr
+    assert "stop it with: podium down --name another, or start another with --name" in again.stderr
 
-    assert shell.out("down", "--name", "second").endswith("has ended\n")
+    assert shell.out("down", "--name", "another").endswith("has ended\n")
     assert shell.out("get", "clusters", "-o", "name") == "podium\n"
-    told = shell.out("down", "--name", "second")
-    assert told == 'podium: no cluster "second" is running; there are: podium\n'
+    told = shell.out("down", "--name", "another")
+    assert told == 'podium: no cluster "another" is running; there are: podium\n'
     contexts = yaml.safe_load(shell.kubeconfig.read_text())["contexts"]
     assert [one["name"] for one in contexts] == ["podium"]
 

@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from podium import snapshot
-from podium.errors import InvalidSnapshot
+from podium.errors import ConfigError, InvalidSnapshot, SimulationError
 from podium.simulation import Simulation
+from podium.simulation.building import DEFAULT_CONFIGURATION
+from podium.simulation.compare import Variant, compare
 from podium.snapshot import KindName, Snapshot
 
 
@@ -72,3 +74,24 @@ def count_until_three(path):
         for number, _ in enumerate(stream.objects, 1):
             if number == 3:
                 raise ValueError("mine")
+
+
+def test_a_configuration_that_one_release_cannot_use_is_replaced_for_both():
+    plugins = {"placementGenerate": {"enabled": [{"name": "NodeName"}]}}
+    configuration = {**DEFAULT_CONFIGURATION, "profiles": [{"plugins": plugins}]}
+    taken = Snapshot({KindName("v1", "Pod"): (replica("p"),)}, configuration=configuration)
+    variants = (Variant.parse("1.36"), Variant.parse("1.37"))
+
+    found = compare(taken, variants, only_pending=True)
+
+    assert found.notes[0].startswith("the default configuration is assumed for both, because")
+    with pytest.raises(ConfigError):
+        Simulation.from_snapshot(taken, release="1.36")
+
+
+@pytest.mark.parametrize("given", ["pod.yaml", ["pod"]])
+def test_what_is_no_manifest_is_refused(given):
+    simulation = Simulation.from_objects([])
+    for call in (simulation.add, simulation.fit, simulation.explain):
+        with pytest.raises(SimulationError):
+            call(given)

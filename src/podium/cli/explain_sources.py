@@ -205,7 +205,7 @@ def connect(args: argparse.Namespace) -> Connection:
     plugin of kubectl it is always the cluster of kubectl.
     """
     if not (args.kubeconfig or args.context or args.by_kubectl):
-        running = next(state_file.running_clusters(), None)
+        running = state_file.usual_cluster()
         if running is not None:
             context = kubeconfig.context_of(running.name)
             return snapshot.connect(Path(running.kubeconfig), context)

@@ -21,7 +21,7 @@ from podium.clock import LoopClock
 from podium.config.export import loadable
 from podium.errors import CredentialsError
 from podium.snapshot import Snapshot
-from podium.snapshot.model import Json
+from podium.snapshot.model import FOUND, Json
 from podium.snapshot.reading import READ_ONLY
 
 _TIMEOUT_SECONDS: Final = 5.0
@@ -46,7 +46,7 @@ def read(connection: Connection) -> Snapshot:
     if taken.configuration is not None or not running:
         return taken
     configuration = _configuration_of(running[0])
-    notes = ("the scheduler's configuration is that of the running scheduler",)
+    notes = (f"{FOUND} the cluster's scheduler when it was read",)
     return replace(taken, configuration=configuration, notes=notes) if configuration else taken
 
 

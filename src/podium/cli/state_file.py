@@ -47,6 +47,11 @@ def running_clusters() -> Iterator[RunningCluster]:
     yield from sorted(found, key=lambda running: running.name)
 
 
+def usual_cluster() -> RunningCluster | None:
+    """Return the cluster that a command means without a name: the one without ``--name`` first."""
+    return min(running_clusters(), key=lambda running: running.name != DEFAULT_NAME, default=None)
+
+
 def none_runs() -> str:
     """Say that no cluster runs under a name, and which ones run."""
     others = ", ".join(running.name for running in running_clusters())

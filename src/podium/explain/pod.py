@@ -7,7 +7,6 @@ from contextlib import ExitStack
 
 from msgspec.structs import replace
 
-from podium.api.meta import ApiObject
 from podium.api.objects import Pod
 from podium.cycle.offline import OfflineCore
 from podium.cycle.ranking import Ranking
@@ -61,7 +60,7 @@ def explain(
         key = pod if pod in trial.pods or "/" in pod else f"default/{pod}"
         subject = trial.pods[key]
     else:
-        if not isinstance(pod, ApiObject) and isinstance(pod.get("metadata"), Mapping):
+        if isinstance(pod, Mapping) and isinstance(pod.get("metadata"), Mapping):
             pod = with_free_name(pod, trial.pods)
         (added,) = trial.add(pod)
         if not isinstance(added, Pod):

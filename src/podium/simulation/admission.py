@@ -86,6 +86,7 @@ class Admission:
         """Return an object as it would be stored, without what controllers create."""
         if isinstance(given, ApiObject):
             return given if given.uid else self._decode(self._created(manifest_of(given)))
+        kind_of_manifest(given)  # raises if it is not a manifest
         return self._decode(self._created(dict(given)) if is_new(given) else given)
 
     def _with_pods(self, workload: Json, replicas: int | None) -> Iterator[ApiObject]:

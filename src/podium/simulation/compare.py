@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from podium.api.nodes import ZONE
 from podium.app import plugin_loading
-from podium.errors import SimulationError
+from podium.errors import ConfigError, SimulationError
 from podium.release import RELEASES, Release
 from podium.simulation.building import DEFAULT_CONFIGURATION, ConfigurationSource
 from podium.simulation.figures import Figures
@@ -117,8 +117,27 @@ def compare(
 ) -> Comparison:
     """Schedule the pods of a snapshot under each variant, all of them anew or the pending ones.
 
-    Pods are scheduled in the order of their creation; those of DaemonSets and of kubelets stay.
+    Pods are scheduled in the order of their creation; those of DaemonSets and of kubelets stay. If
+    a release cannot use the snapshot's configuration, both variants get the default one.
     """
+    try:
+        return _compared(taken, variants, only_pending=only_pending, seed=seed)
+    except ConfigError as error:
+        if taken.configuration is None or any(each.configuration for each in variants):
+            raise
+        plain = taken.without_configuration()
+        found = _compared(plain, variants, only_pending=only_pending, seed=seed)
+        why = " ".join(str(error.problems[0]).split())
+        note = (
+            "the default configuration is assumed for both, because that of the snapshot cannot be "
+            f"used: {why}; give another with --config"
+        )
+        return replace(found, notes=(note, *found.notes))
+
+
+def _compared(
+    taken: Snapshot, variants: tuple[Variant, Variant], *, only_pending: bool, seed: int
+) -> Comparison:
     outcomes: list[Outcome] = []
     notes: list[str] = []
     for variant in variants:

@@ -77,6 +77,9 @@ def kind_of(obj: ApiObject) -> str:
 
 def kind_of_manifest(manifest: Mapping[str, Any]) -> str:
     """Return the kind of a manifest with its group; the version does not matter."""
+    if not isinstance(manifest, Mapping):
+        text = "expected a manifest as a dict, or an object of podium.api"
+        raise SimulationError(f"{text}, got {manifest!r:.80}")
     kind, version = manifest.get("kind"), manifest.get("apiVersion", "v1")
     if not isinstance(kind, str) or not kind or not isinstance(version, str):
         raise SimulationError(f"not an API object, it has no kind: {dict(manifest)!r:.80}")

@@ -52,7 +52,9 @@ class StoreOnce(argparse.Action):
 
 class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": HelpFormatter, **options})
+        # Abbreviated flags would be taken for others: --name for --namespace.
+        usual = {"formatter_class": HelpFormatter, "allow_abbrev": False}
+        super().__init__(**{**usual, **options})
         self.register("action", None, StoreOnce)
         self.register("type", Path, _named_path)
         self.alternatives: dict[str, Alternative] = {}
