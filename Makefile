@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
+# Seconds that a test may take in long searches: a state machine of some minutes does not hang.
+LONG := 3600
+
 # Test runs start Python many times, and compiling everything each time costs more than some tests.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -29,7 +32,7 @@ test-fast: $(STAMP) ## Run the tests that need no processes and little time, wit
 	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not cluster and not image and not slow"
 
 test-thorough: $(STAMP) ## Run the tests with four times as many examples per property: before a release
-	HYPOTHESIS_PROFILE=thorough $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) --timeout $(LONG)
 
 test-cluster: $(STAMP) ## Compare with a real control plane: KUBEBUILDER_ASSETS, or what setup-envtest has
 	$(BIN)/python -m pytest -m cluster -rs tests/control_plane
@@ -90,7 +93,7 @@ bench-live: $(STAMP) ## Run the benchmarks of a whole scheduler, on the embedded
 	$(BIN)/podium bench --embedded benchmarks/live.yaml
 
 fuzz: $(STAMP) ## Feed mangled input to every decoder, fifty times as long as the tests do
-	HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/fuzz
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) --timeout $(LONG) tests/fuzz
 
 fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API server (SEED=n, COUNT=n)
 	$(BIN)/python -m tests.support.apiserver_fuzz $(or $(COUNT),20000) $(or $(SEED),1)

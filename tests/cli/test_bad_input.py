@@ -364,7 +364,7 @@ def test_a_full_disk(words):
     [
         ("version", 2, "podium: the output cannot be written: Bad file descriptor\n"),
         ("--help", 2, "podium: the output cannot be written: Bad file descriptor\n"),
-        ("get pods --name nosuch", 1, None),
+        ("get pods --kubeconfig nosuch", 1, None),
     ],
 )
 def test_a_closed_output(tmp_path, words, status, said):
