@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from podium.api.objects import CompositePodGroup, PodGroup, decode
+from podium.api.objects import CompositePodGroup, PodGroup, ResourceClaim, decode
 from podium.api.pod_groups import SchedulingGroup
 from podium.app.core import Core
 from podium.app.feature_gates import LiveOptions
@@ -82,6 +82,11 @@ class Api(FakeClient):
     async def bind(self, subject, node_name):
         await super().bind(subject, node_name)
         self.world.bound(subject, node_name)
+
+    async def remove_consumer(self, claim, uid):
+        """Take a pod off the claim as it is now: other pods may have written it meanwhile."""
+        current = self.world.cluster.objects(ResourceClaim).get(claim.key)
+        return await super().remove_consumer(current or claim, uid)
 
     async def delete_pod(self, subject):
         await super().delete_pod(subject)
